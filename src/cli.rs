@@ -1,0 +1,129 @@
+//! The definition of the command line.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::cmd::{self, App, Global};
+use crate::ui::report::Failure;
+
+/// Looks at the session trees of coding agents.
+///
+/// A session is the file in which an agent (pi, omp and their relatives) keeps a conversation. Its
+/// entries form a tree: going back to an earlier message starts a branch, and the leaf is where
+/// the conversation stands now.
+#[derive(Debug, Parser)]
+#[command(
+    name = "session-tree",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "\
+Examples:
+  session-tree tree session.jsonl                  the tree, the active branch first
+  session-tree tree session.jsonl --search timeout rows with a word
+  session-tree context session.jsonl --format llm  what the model would get
+  ls -t ~/.pi/agent/sessions/*/*.jsonl | head -1   the newest session of pi
+
+ENTRY is an id or 4 and more of its first characters, @ (the leaf), label:NAME, user:1 (the last
+prompt); each may be followed by ~N (N steps towards the root).
+
+Exit codes: 0 done, 1 a check says no, 2 could not, 3 cancelled by a hook, 130/143 interrupted.")]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Tree(cmd::tree::TreeArgs),
+    Context(cmd::context::ContextArgs),
+    Label(cmd::label::LabelArgs),
+    Branch(cmd::branch::BranchArgs),
+    Completions(cmd::completions::CompletionsArgs),
+}
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub enum Parsed {
+    /// A command.
+    Run(Box<Cli>),
+    /// Help or version, or a mistake; all is said.
+    Done(ExitCode),
+}
+
+/// Reads the command line.
+pub fn parse() -> Parsed {
+    match Cli::try_parse() {
+        Ok(cli) => Parsed::Run(Box::new(cli)),
+        Err(error) => Parsed::Done(explain(&error)),
+    }
+}
+
+fn explain(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_help || !asks_for_json(std::env::args_os().skip(1)) {
+        // A closed pipe while help is printed is no failure.
+        let _ = error.print();
+        return if is_help { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    }
+    let text = error.to_string();
+    let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let message = message.trim().strip_prefix("error: ").unwrap_or(message.trim());
+    let hint = hint.split("\n\nFor more").next().unwrap_or("").trim();
+    cmd::json_report().failure(&Failure::usage(message, hint));
+    ExitCode::from(2)
+}
+
+/// Tells whether a command line that does not parse asks for a JSON format all the same.
+fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
+    const FORMATS: [&str; 3] = ["json", "jsonl", "llm"];
+    let args: Vec<_> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let is_format = |arg: &str| FORMATS.contains(&arg);
+    args.iter().any(|arg| arg == "--json" || arg.strip_prefix("--format=").is_some_and(is_format))
+        || args.windows(2).any(|pair| pair[0] == "--format" && is_format(&pair[1]))
+}
+
+impl Cli {
+    /// Gives what the commands share.
+    pub fn app(&self) -> App {
+        let json = match &self.command {
+            Command::Tree(args) => args.is_json(),
+            Command::Context(args) => args.is_json(),
+            Command::Label(args) => args.is_json(),
+            Command::Branch(args) => args.is_json(),
+            Command::Completions(_) => false,
+        };
+        App::new(&self.global, json)
+    }
+
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// A [`Failure`], or what the system says of writing to stdout.
+    pub fn run(self: Box<Self>, app: App) -> anyhow::Result<()> {
+        match self.command {
+            Command::Tree(args) => args.run(&app),
+            Command::Context(args) => args.run(&app),
+            Command::Label(args) => args.run(&app),
+            Command::Branch(args) => args.run(&app),
+            Command::Completions(args) => args.run(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

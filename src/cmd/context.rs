@@ -1,0 +1,175 @@
+//! `context`: what the model would see.
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+use super::{App, SessionArg};
+use crate::core::body::Bodies;
+use crate::core::context::{self, Context, State};
+use crate::core::json::Raw;
+use crate::core::load::Keep;
+use crate::core::message;
+use crate::core::session::Session;
+use crate::ui::context as transcript;
+use crate::ui::output::Output;
+
+/// Rebuild what the model would see at the leaf
+///
+/// Follows the active path and applies compactions, branch summaries, edits and resets. Reads the
+/// whole file once and the messages on the path again.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  session-tree context session.jsonl                          a transcript
+  session-tree context session.jsonl --leaf label:wip         seen from a label
+  session-tree context session.jsonl --format llm | jq length what is sent to a model")]
+pub struct ContextArgs {
+    #[command(flatten)]
+    session: SessionArg,
+    /// Work from this entry instead of the file's leaf
+    #[arg(long, value_name = "ENTRY")]
+    leaf: Option<String>,
+    /// Work from before the first entry
+    #[arg(long, conflicts_with = "leaf")]
+    root: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
+    format: Format,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A transcript for people
+    Text,
+    /// State and messages, as agents hold them
+    Json,
+    /// The messages, as a model gets them
+    Llm,
+}
+
+/// What follows the messages in `--format json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Settings<'a> {
+    thinking_level: &'a str,
+    models: &'a BTreeMap<String, String>,
+    mode: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode_data: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected_mcp_tool_names: Option<Box<RawValue>>,
+    injected_ttsr_rules: &'a [String],
+}
+
+impl ContextArgs {
+    /// Tells whether messages are objects too.
+    pub fn is_json(&self) -> bool {
+        self.json || self.format != Format::Text
+    }
+
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::ui::report::Failure), or what the system says of writing to stdout.
+    pub fn run(self, app: &App) -> Result<()> {
+        let session = app.load(&self.session.session, Keep::NOTHING)?;
+        let leaf = match self.root {
+            true => None,
+            false => self.session.leaf(&session, self.leaf.as_deref())?,
+        };
+        let mut bodies = Bodies::new(&session);
+        let context = context::build(&mut bodies, leaf).map_err(self.session.failed())?;
+        app.report.problems(&context.problems.list(), &self.session.session);
+        let mut output = Output::new();
+        output.hold();
+        match (self.json, self.format) {
+            (true, _) | (_, Format::Json) => self.json(&mut output, &session, &mut bodies, &context)?,
+            (_, Format::Llm) => {
+                output.text("[")?;
+                self.messages(&mut output, &mut bodies, &context, true)?;
+                output.text("]\n")?;
+            }
+            (_, Format::Text) => self.transcript(&mut output, app, &session, &mut bodies, &context)?,
+        }
+        Ok(output.finish()?)
+    }
+
+    fn json(&self, output: &mut Output, session: &Session, bodies: &mut Bodies<'_>, context: &Context) -> Result<()> {
+        output.text("{\"leafId\":")?;
+        output.json(&serde_json::to_vec(&context.leaf.map(|leaf| session.id(leaf)))?)?;
+        output.text(",\"messages\":[")?;
+        self.messages(output, bodies, context, false)?;
+        output.text("],")?;
+        let settings = serde_json::to_vec(&settings(&context.state))?;
+        output.json(&settings[1..])?;
+        Ok(output.text("\n")?)
+    }
+
+    fn messages(&self, output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> Result<()> {
+        let (mut stored, mut sent) = (Vec::new(), Vec::new());
+        let mut first = true;
+        for &item in &context.items {
+            stored.clear();
+            message::write(&mut stored, bodies, item).map_err(self.session.failed())?;
+            let mut text = &stored;
+            if for_model {
+                sent.clear();
+                if !message::write_for_model(&mut sent, Raw::new(&stored)) {
+                    continue;
+                }
+                text = &sent;
+            }
+            if !std::mem::take(&mut first) {
+                output.text(",")?;
+            }
+            output.json(text)?;
+        }
+        Ok(())
+    }
+
+    fn transcript(
+        &self,
+        output: &mut Output,
+        app: &App,
+        session: &Session,
+        bodies: &mut Bodies<'_>,
+        context: &Context,
+    ) -> Result<()> {
+        let mut json = Vec::new();
+        let mut tokens = 0;
+        for &item in &context.items {
+            json.clear();
+            message::write(&mut json, bodies, item).map_err(self.session.failed())?;
+            tokens += message::tokens(Raw::new(&json));
+        }
+        let leaf = context.leaf.map(|leaf| session.id(leaf));
+        output.text(&transcript::heading(app.paint, leaf, &context.state, context.items.len(), tokens))?;
+        for (at, &item) in context.items.iter().enumerate() {
+            json.clear();
+            message::write(&mut json, bodies, item).map_err(self.session.failed())?;
+            output.text(&transcript::message(app.paint, at + 1, Raw::new(&json)))?;
+        }
+        Ok(())
+    }
+}
+
+fn settings(state: &State) -> Settings<'_> {
+    let raw = |text: &Option<String>| text.clone().and_then(|text| RawValue::from_string(text).ok());
+    Settings {
+        thinking_level: &state.thinking_level,
+        models: &state.models,
+        mode: &state.mode,
+        mode_data: raw(&state.mode_data),
+        service_tier: raw(&state.service_tier),
+        selected_mcp_tool_names: raw(&state.mcp_tools),
+        injected_ttsr_rules: &state.ttsr_rules,
+    }
+}

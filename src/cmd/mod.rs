@@ -1,0 +1,142 @@
+//! The subcommands: arguments, a few calls into core, one into ui.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::core::error::Error;
+use crate::core::load::Keep;
+use crate::core::select;
+use crate::core::session::{NodeId, Session};
+use crate::core::source::Source;
+use crate::ui::paint::Paint;
+use crate::ui::report::{Failure, Report};
+
+pub mod branch;
+pub mod completions;
+pub mod context;
+pub mod label;
+pub mod tree;
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Drop warnings and hints
+    #[arg(long, short, global = true, help_heading = "Common options")]
+    quiet: bool,
+    /// When to use colour [default: on a terminal]
+    #[arg(long, value_name = "WHEN", global = true, help_heading = "Common options")]
+    color: Option<When>,
+    /// Draw with ASCII characters only
+    #[arg(long, global = true, help_heading = "Common options")]
+    ascii: bool,
+    /// Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]
+    #[arg(long, value_name = "N", global = true, help_heading = "Common options")]
+    width: Option<NonZeroUsize>,
+    /// Read large files on N threads [default: one a core]
+    #[arg(long, value_name = "N", global = true, help_heading = "Common options")]
+    jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum When {
+    Always,
+    Never,
+}
+
+/// What the commands share: how to print, and how to read.
+#[derive(Debug)]
+pub struct App {
+    /// Where messages go.
+    pub report: Report,
+    paint: Paint,
+    width: Option<usize>,
+    home: Option<String>,
+    jobs: usize,
+}
+
+impl App {
+    /// Looks at options and environment.
+    pub fn new(global: &Global, json: bool) -> Self {
+        let paint = |stream: &dyn IsTerminalDyn| Paint { color: color(global.color, stream), ascii: global.ascii };
+        let report = Report { json, quiet: global.quiet, paint: paint(&io::stderr()) };
+        let width = global.width.map(NonZeroUsize::get).or_else(terminal_width);
+        let jobs = global.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        let home = env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1);
+        Self { report, paint: paint(&io::stdout()), width, home, jobs }
+    }
+
+    /// Reads a session and tells of what is odd in it.
+    fn load(&self, path: &Path, keep: Keep<'_>) -> Result<Session> {
+        let source = if path == Path::new("-") { Source::spool(io::stdin().lock()) } else { Source::open(path) };
+        let session = source.and_then(|source| Session::load(source, keep, self.jobs));
+        let session = session.map_err(|error| Failure::new(&error, path))?;
+        self.report.problems(&session.problems.list(), path);
+        Ok(session)
+    }
+}
+
+/// The session that a command works on.
+#[derive(Debug, Args)]
+struct SessionArg {
+    /// Session file, or - for standard input
+    #[arg(value_name = "SESSION")]
+    session: PathBuf,
+}
+
+impl SessionArg {
+    /// Adds the file's name to a failure of the core.
+    fn failed(&self) -> impl Fn(Error) -> anyhow::Error + '_ {
+        |error| Failure::new(&error, &self.session).into()
+    }
+
+    /// Finds an entry.
+    fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
+        select::entry(session, leaf, name).map_err(self.failed())
+    }
+
+    /// Finds the leaf to work from: the named one, else the file's.
+    fn leaf(&self, session: &Session, name: Option<&str>) -> Result<Option<NodeId>> {
+        let own = session.leaf();
+        name.map_or(Ok(own), |name| self.entry(session, own, name).map(Some))
+    }
+}
+
+/// Gives how mistakes on a command line that does not parse are reported to programs.
+pub fn json_report() -> Report {
+    Report { json: true, quiet: false, paint: Paint { color: false, ascii: false } }
+}
+
+/// Lets streams of different types be asked one question.
+trait IsTerminalDyn {
+    fn is_terminal(&self) -> bool;
+}
+
+impl<T: IsTerminal> IsTerminalDyn for T {
+    fn is_terminal(&self) -> bool {
+        IsTerminal::is_terminal(self)
+    }
+}
+
+/// Decides on colour: option, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the stream.
+fn color(when: Option<When>, stream: &dyn IsTerminalDyn) -> bool {
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    match when {
+        Some(When::Always) => true,
+        Some(When::Never) => false,
+        None if is_set("NO_COLOR") => false,
+        None if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
+        None => stream.is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let columns = || env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(columns).filter(|&width| width > 0)
+}

@@ -1,0 +1,162 @@
+//! Reads the bodies of entries again, and makes sure that they are still what was indexed.
+
+use super::entry::{BlockKind, Entry, Kind, Role, Scan};
+use super::error::{Error, Result};
+use super::migrate::{self, Place};
+use super::preview;
+use super::session::{NodeId, Session};
+
+/// How much is read at once while entries are asked for in the order of the file, in bytes.
+const AHEAD: usize = 256 * 1024;
+
+/// Reads entries of one session, one at a time; cheapest in the order of the file.
+#[derive(Debug)]
+pub struct Bodies<'s> {
+    session: &'s Session,
+    window: Vec<u8>,
+    /// Offset of the window in the source.
+    front: u64,
+    migrated: Vec<u8>,
+    scan: Scan,
+}
+
+impl<'s> Bodies<'s> {
+    /// Starts reading.
+    pub fn new(session: &'s Session) -> Self {
+        Self { session, window: Vec::new(), front: 0, migrated: Vec::new(), scan: Scan::default() }
+    }
+
+    /// Gives the session that is read.
+    pub fn session(&self) -> &'s Session {
+        self.session
+    }
+
+    /// Gives an entry as version 3 shows it.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if something else stands in its place now, [`Error::Io`] if reading fails.
+    pub fn entry(&mut self, node: NodeId) -> Result<Entry<'_>> {
+        let (start, len) = self.fetch(node)?;
+        if !self.session.is_migrated() {
+            return Ok(self.check(node, start, len)?.1);
+        }
+        self.check(node, start, len)?;
+        let object = &self.window[start..start + len];
+        self.migrated = upgrade(self.session, node, object).into_owned();
+        self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
+    }
+
+    /// Gives an entry's bytes as they are stored.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn stored(&mut self, node: NodeId) -> Result<&[u8]> {
+        let (start, len) = self.fetch(node)?;
+        self.check(node, start, len)?;
+        Ok(&self.window[start..start + len])
+    }
+
+    /// Gives the words that a row shows for an entry; a tool result shows its call.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn words(&mut self, node: NodeId) -> Result<String> {
+        if self.session.traits(node).role == Role::ToolResult {
+            if let Some(call) = self.session.kept_call(node) {
+                return Ok(call.to_owned());
+            }
+            if let Some(call) = self.find_call(node)? {
+                return Ok(call);
+            }
+        }
+        if let Some(words) = self.session.kept_words(node) {
+            return Ok(words.to_owned());
+        }
+        let mut words = String::new();
+        preview::write(&mut words, self.entry(node)?);
+        Ok(words)
+    }
+
+    /// Looks for the call of a tool result in the nearest assistant messages above it.
+    fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
+        // The nearest one has it in all but odd files.
+        const ASSISTANTS: usize = 2;
+        const NEAR: usize = 64;
+        let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
+        let session = self.session;
+        let above = std::iter::successors(session.parent(result), |&node| session.parent(node)).take(NEAR);
+        let assistants = above.filter(|&node| session.traits(node).role == Role::Assistant);
+        for node in assistants.take(ASSISTANTS) {
+            let entry = self.entry(node)?;
+            let mut calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
+            if let Some(call) = calls.find(|call| call.id().as_deref() == Some(&id)) {
+                let mut text = String::new();
+                preview::call(&mut text, &call.name().unwrap_or_default(), call.arguments());
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes sure that the entry's bytes are in the window; gives their place there.
+    fn fetch(&mut self, node: NodeId) -> Result<(usize, usize)> {
+        let at = &self.session.nodes[node.index()];
+        let (offset, len) = (at.offset, at.len as usize);
+        let behind = self.front + self.window.len() as u64;
+        if offset >= self.front && offset + len as u64 <= behind {
+            return Ok((usize::try_from(offset - self.front).unwrap_or(usize::MAX), len));
+        }
+        let in_order = offset >= self.front && offset.saturating_sub(behind) < AHEAD as u64;
+        let left = usize::try_from(self.session.source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = if in_order { AHEAD.max(len) } else { len };
+        self.window.resize(wanted.min(left), 0);
+        self.window.shrink_to(AHEAD);
+        self.front = offset;
+        let line = Some(at.line);
+        self.session.source.read_at(&mut self.window, offset).map_err(|error| {
+            // Nothing that was read before may be taken for this.
+            self.window.clear();
+            match error {
+                Error::Changed { .. } => Error::Changed { line },
+                other => other,
+            }
+        })?;
+        if self.window.len() < len {
+            return Err(Error::Changed { line });
+        }
+        Ok((0, len))
+    }
+
+    /// Checks that the bytes are still the entry that was indexed there.
+    fn check(&mut self, node: NodeId, start: usize, len: usize) -> Result<(NodeId, Entry<'_>)> {
+        let session = self.session;
+        let object = &self.window[start..start + len];
+        let entry = self.scan.read(object).map_err(|_| changed(session, node))?;
+        let same = entry.object().bytes().len() == len
+            && entry.kind() == session.traits(node).kind
+            && (session.version == 1 || entry.id().as_deref() == Some(session.id(node)));
+        if same { Ok((node, entry)) } else { Err(changed(session, node)) }
+    }
+}
+
+/// Brings an entry's stored text to version 3.
+pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+    let place = (session.version == 1)
+        .then(|| Place { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
+    let is_compaction = session.traits(node).kind == Kind::Compaction;
+    let kept = |index: f64| {
+        if !is_compaction || index < 0.0 || index > f64::from(u32::MAX) {
+            return None;
+        }
+        // In range and whole: the cast is exact.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let at = index as usize;
+        let kept = session.well_formed.get(at).map(|&kept| NodeId(kept))?;
+        (kept <= node).then(|| session.id(kept).to_owned())
+    };
+    migrate::rewrite(object, place, kept)
+}
+
+fn changed(session: &Session, node: NodeId) -> Error {
+    Error::Changed { line: Some(session.line(node)) }
+}

@@ -1,0 +1,607 @@
+//! One line of a session: what kind of entry it is and where its members stand.
+//!
+//! A line is validated whole, in one pass that copies nothing; bodies are looked into only as far
+//! as every reader needs. What is needed rarely is found with [`Raw::get`] when it is.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::json::{self, Cursor, Malformed, Raw, Span};
+use super::text;
+use super::time::Stamp;
+
+/// The types of entries (format: "Entries").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// `message`
+    Message,
+    /// `custom_message`
+    CustomMessage,
+    /// `branch_summary`
+    BranchSummary,
+    /// `compaction`
+    Compaction,
+    /// `custom`
+    Custom,
+    /// `label`
+    Label,
+    /// `thinking_level_change`
+    ThinkingLevelChange,
+    /// `model_change`
+    ModelChange,
+    /// `mode_change`
+    ModeChange,
+    /// `ttsr_injection`
+    TtsrInjection,
+    /// `service_tier_change`
+    ServiceTierChange,
+    /// `mcp_tool_selection`
+    McpToolSelection,
+    /// `context_edit`
+    ContextEdit,
+    /// `reset_boundary`
+    ResetBoundary,
+    /// `session_info`
+    SessionInfo,
+    /// `session_init`
+    SessionInit,
+    /// `title_change`
+    TitleChange,
+    /// `usage`
+    Usage,
+    /// `model_usage`
+    ModelUsage,
+    /// `credential_pin`
+    CredentialPin,
+    /// `session`: a header, never an entry.
+    Header,
+    /// `title`: a title slot, never an entry of its own.
+    Title,
+    /// A type that this program does not know.
+    Unknown,
+    /// No type, or one that is no string.
+    #[default]
+    Untyped,
+}
+
+impl Kind {
+    fn of(name: &[u8]) -> Self {
+        match name {
+            b"message" => Self::Message,
+            b"custom_message" => Self::CustomMessage,
+            b"branch_summary" => Self::BranchSummary,
+            b"compaction" => Self::Compaction,
+            b"custom" => Self::Custom,
+            b"label" => Self::Label,
+            b"thinking_level_change" => Self::ThinkingLevelChange,
+            b"model_change" => Self::ModelChange,
+            b"mode_change" => Self::ModeChange,
+            b"ttsr_injection" => Self::TtsrInjection,
+            b"service_tier_change" => Self::ServiceTierChange,
+            b"mcp_tool_selection" => Self::McpToolSelection,
+            b"context_edit" => Self::ContextEdit,
+            b"reset_boundary" => Self::ResetBoundary,
+            b"session_info" => Self::SessionInfo,
+            b"session_init" => Self::SessionInit,
+            b"title_change" => Self::TitleChange,
+            b"usage" => Self::Usage,
+            b"model_usage" => Self::ModelUsage,
+            b"credential_pin" => Self::CredentialPin,
+            b"session" => Self::Header,
+            b"title" => Self::Title,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Gives the name that files use for it; `None` if only the file tells.
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Message => "message",
+            Self::CustomMessage => "custom_message",
+            Self::BranchSummary => "branch_summary",
+            Self::Compaction => "compaction",
+            Self::Custom => "custom",
+            Self::Label => "label",
+            Self::ThinkingLevelChange => "thinking_level_change",
+            Self::ModelChange => "model_change",
+            Self::ModeChange => "mode_change",
+            Self::TtsrInjection => "ttsr_injection",
+            Self::ServiceTierChange => "service_tier_change",
+            Self::McpToolSelection => "mcp_tool_selection",
+            Self::ContextEdit => "context_edit",
+            Self::ResetBoundary => "reset_boundary",
+            Self::SessionInfo => "session_info",
+            Self::SessionInit => "session_init",
+            Self::TitleChange => "title_change",
+            Self::Usage => "usage",
+            Self::ModelUsage => "model_usage",
+            Self::CredentialPin => "credential_pin",
+            Self::Header => "session",
+            Self::Title => "title",
+            Self::Unknown | Self::Untyped => return None,
+        })
+    }
+
+    /// Tells whether it is one of the entry types that agents write.
+    pub fn is_entry_type(self) -> bool {
+        !matches!(self, Self::Header | Self::Title | Self::Unknown | Self::Untyped)
+    }
+
+    /// Tells whether it carries part of the conversation.
+    pub fn is_conversation(self) -> bool {
+        matches!(self, Self::Message | Self::CustomMessage | Self::BranchSummary | Self::Compaction)
+    }
+}
+
+/// Who speaks in a message (format: "Agent messages").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// `user`
+    User,
+    /// `developer`
+    Developer,
+    /// `assistant`
+    Assistant,
+    /// `toolResult`
+    ToolResult,
+    /// `bashExecution`
+    BashExecution,
+    /// `pythonExecution`
+    PythonExecution,
+    /// `custom`
+    Custom,
+    /// `hookMessage`: what version 3 calls `custom`.
+    HookMessage,
+    /// `fileMention`
+    FileMention,
+    /// `system`
+    System,
+    /// `branchSummary`: made by agents in memory, not meant to be stored.
+    BranchSummary,
+    /// `compactionSummary`: made by agents in memory, not meant to be stored.
+    CompactionSummary,
+    /// A role that this program does not know.
+    Unknown,
+    /// No message, or one without a role.
+    #[default]
+    None,
+}
+
+impl Role {
+    fn of(name: &[u8]) -> Self {
+        match name {
+            b"user" => Self::User,
+            b"developer" => Self::Developer,
+            b"assistant" => Self::Assistant,
+            b"toolResult" => Self::ToolResult,
+            b"bashExecution" => Self::BashExecution,
+            b"pythonExecution" => Self::PythonExecution,
+            b"custom" => Self::Custom,
+            b"hookMessage" => Self::HookMessage,
+            b"fileMention" => Self::FileMention,
+            b"system" => Self::System,
+            b"branchSummary" => Self::BranchSummary,
+            b"compactionSummary" => Self::CompactionSummary,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Gives the name that files use for it; `None` where there is no one name.
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::User => "user",
+            Self::Developer => "developer",
+            Self::Assistant => "assistant",
+            Self::ToolResult => "toolResult",
+            Self::BashExecution => "bashExecution",
+            Self::PythonExecution => "pythonExecution",
+            Self::Custom => "custom",
+            Self::HookMessage => "hookMessage",
+            Self::FileMention => "fileMention",
+            Self::System => "system",
+            Self::BranchSummary => "branchSummary",
+            Self::CompactionSummary => "compactionSummary",
+            Self::Unknown | Self::None => return None,
+        })
+    }
+
+    /// Tells whether a message with it can be part of a context.
+    pub fn is_known(self) -> bool {
+        !matches!(self, Self::Unknown | Self::None)
+    }
+}
+
+/// How an assistant message ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// `stop`, `toolUse`, or nothing said.
+    #[default]
+    Normal,
+    /// `aborted`
+    Aborted,
+    /// Anything else, such as `error` or `length`.
+    Odd,
+}
+
+/// What of an entry decides whether it is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Its type.
+    pub kind: Kind,
+    /// Its message's role.
+    pub role: Role,
+    /// How its message ended.
+    pub stop: Stop,
+    /// Whether its content has any word.
+    pub has_text: bool,
+}
+
+/// The types of content blocks that a reader looks into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockKind {
+    /// `text`
+    Text,
+    /// `image`
+    Image,
+    /// `toolCall`
+    ToolCall,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// Where the members of one content block stand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    kind: BlockKind,
+    text: Span,
+    id: Span,
+    name: Span,
+    arguments: Span,
+    mime: Span,
+}
+
+/// Where a `content` stands: the value itself, and its blocks if it is an array.
+#[derive(Clone, Debug, Default)]
+struct Content {
+    span: Span,
+    blocks: Range<usize>,
+}
+
+/// Where the members of a `message` stand.
+#[derive(Clone, Debug, Default)]
+struct Message {
+    span: Span,
+    role: Span,
+    stop: Span,
+    call: Span,
+    tool: Span,
+    content: Content,
+}
+
+/// Where the members of a line stand. Made once and used again for every line.
+#[derive(Debug, Default)]
+pub struct Scan {
+    object: Span,
+    kind: Span,
+    id: Span,
+    parent: Span,
+    timestamp: Span,
+    message: Message,
+    content: Content,
+    blocks: Vec<Block>,
+}
+
+/// Why a line is no entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not JSON from this byte on.
+    NotJson(Malformed),
+    /// It is JSON, but no object.
+    NotAnObject,
+    /// It is longer than 4 GiB.
+    TooLong,
+}
+
+/// More blocks of one content are not noted here; full texts are read without this list.
+const BLOCKS: usize = 1 << 16;
+
+impl Scan {
+    /// Validates a line and notes where its members stand.
+    ///
+    /// # Errors
+    /// [`Fault`] if it is not exactly one JSON object.
+    #[inline]
+    pub fn read<'l>(&'l mut self, line: &'l [u8]) -> Result<Entry<'l>, Fault> {
+        if u32::try_from(line.len()).is_err() {
+            return Err(Fault::TooLong);
+        }
+        self.object(line).map_err(Fault::NotJson)?;
+        if self.object.is_absent() {
+            return Err(Fault::NotAnObject);
+        }
+        Ok(Entry { line, scan: self })
+    }
+
+    fn object(&mut self, line: &[u8]) -> Result<(), Malformed> {
+        let mut blocks = std::mem::take(&mut self.blocks);
+        blocks.clear();
+        *self = Self { blocks, ..Self::default() };
+        let mut cursor = Cursor::new(line);
+        if cursor.peek() != Some(b'{') {
+            cursor.value()?;
+            return cursor.end();
+        }
+        let start = cursor.position();
+        cursor.begin_object()?;
+        let mut first = true;
+        while let Some(key) = cursor.next_member(&mut first)? {
+            match key.name() {
+                b"type" => self.kind = cursor.value()?,
+                b"id" => self.id = cursor.value()?,
+                b"parentId" => self.parent = cursor.value()?,
+                b"timestamp" => self.timestamp = cursor.value()?,
+                b"message" => self.message = self.message(&mut cursor)?,
+                b"content" => self.content = self.content(&mut cursor)?,
+                _ => drop(cursor.value()?),
+            }
+        }
+        self.object = Span::new(start, cursor.position());
+        cursor.end()
+    }
+
+    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<Message, Malformed> {
+        let mut message = Message::default();
+        if cursor.peek() != Some(b'{') {
+            message.span = cursor.value()?;
+            return Ok(message);
+        }
+        let start = cursor.position();
+        cursor.begin_object()?;
+        let mut first = true;
+        while let Some(key) = cursor.next_member(&mut first)? {
+            match key.name() {
+                b"role" => message.role = cursor.value()?,
+                b"content" => message.content = self.content(cursor)?,
+                b"stopReason" => message.stop = cursor.value()?,
+                b"toolCallId" => message.call = cursor.value()?,
+                b"toolName" => message.tool = cursor.value()?,
+                _ => drop(cursor.value()?),
+            }
+        }
+        message.span = Span::new(start, cursor.position());
+        Ok(message)
+    }
+
+    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<Content, Malformed> {
+        let from = self.blocks.len();
+        if cursor.peek() != Some(b'[') {
+            return Ok(Content { span: cursor.value()?, blocks: from..from });
+        }
+        let start = cursor.position();
+        cursor.begin_array()?;
+        let mut first = true;
+        while cursor.next_element(&mut first)? {
+            let block = Self::block(cursor)?;
+            if self.blocks.len() < BLOCKS {
+                self.blocks.push(block);
+            }
+        }
+        Ok(Content { span: Span::new(start, cursor.position()), blocks: from..self.blocks.len() })
+    }
+
+    #[inline]
+    fn block(cursor: &mut Cursor<'_>) -> Result<Block, Malformed> {
+        let mut block = Block::default();
+        if cursor.peek() != Some(b'{') {
+            cursor.value()?;
+            return Ok(block);
+        }
+        cursor.begin_object()?;
+        let mut first = true;
+        while let Some(key) = cursor.next_member(&mut first)? {
+            match key.name() {
+                b"type" => {
+                    let span = cursor.value()?;
+                    block.kind = match cursor.text(span) {
+                        b"\"text\"" => BlockKind::Text,
+                        b"\"image\"" => BlockKind::Image,
+                        b"\"toolCall\"" => BlockKind::ToolCall,
+                        _ => BlockKind::Other,
+                    };
+                }
+                b"text" => block.text = cursor.value()?,
+                b"id" => block.id = cursor.value()?,
+                b"name" => block.name = cursor.value()?,
+                b"arguments" => block.arguments = cursor.value()?,
+                b"mimeType" => block.mime = cursor.value()?,
+                _ => drop(cursor.value()?),
+            }
+        }
+        Ok(block)
+    }
+}
+
+/// One well-formed line, read where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'l> {
+    line: &'l [u8],
+    scan: &'l Scan,
+}
+
+impl<'l> Entry<'l> {
+    /// Gives the entry's text, without what stands around it on the line.
+    pub fn object(self) -> Raw<'l> {
+        Raw::new(&self.line[self.scan.object.range()])
+    }
+
+    /// Gives the place of the entry's text on the line.
+    pub fn object_span(self) -> Span {
+        self.scan.object
+    }
+
+    /// Finds a string member of the entry that is not at hand.
+    pub fn get_str(self, name: &str) -> Option<Cow<'l, str>> {
+        self.get(name)?.str()
+    }
+
+    /// Finds a member of the entry that is not at hand.
+    pub fn get(self, name: &str) -> Option<Raw<'l>> {
+        self.object().get(name)
+    }
+
+    /// Gives the entry's type.
+    pub fn kind(self) -> Kind {
+        self.name_at(self.scan.kind).map_or(Kind::Untyped, |name| Kind::of(&name))
+    }
+
+    /// Gives the entry's type as it stands in the file.
+    pub fn type_name(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.kind)
+    }
+
+    /// Gives the id, if it is a string; an empty one counts as none.
+    pub fn id(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.id).filter(|id| !id.is_empty())
+    }
+
+    /// Gives the parent's id, if it is a string that is not empty.
+    pub fn parent_id(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.parent).filter(|id| !id.is_empty())
+    }
+
+    /// Gives the timestamp, read.
+    pub fn stamp(self) -> Stamp {
+        self.raw_at(self.scan.timestamp).map_or(Stamp::Absent, Stamp::read)
+    }
+
+    /// Gives the timestamp as stored, if it is a string or a number.
+    pub fn timestamp(self) -> Option<Raw<'l>> {
+        self.raw_at(self.scan.timestamp).filter(|raw| matches!(raw.kind(), json::Kind::String | json::Kind::Number))
+    }
+
+    /// Gives the message as it stands in the file.
+    pub fn message(self) -> Option<Raw<'l>> {
+        self.raw_at(self.scan.message.span)
+    }
+
+    /// Gives the message's role.
+    pub fn role(self) -> Role {
+        self.name_at(self.scan.message.role).map_or(Role::None, |name| Role::of(&name))
+    }
+
+    /// Gives the message's role as it stands in the file.
+    pub fn role_name(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.message.role)
+    }
+
+    /// Gives the id of the call that a tool result answers.
+    pub fn tool_call_id(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.message.call)
+    }
+
+    /// Gives the name of the tool that a tool result comes from.
+    pub fn tool_name(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.message.tool)
+    }
+
+    /// Gives the content: the message's, or the entry's own if it is a `custom_message`.
+    pub fn content(self) -> Option<Raw<'l>> {
+        self.raw_at(self.content_place().span)
+    }
+
+    /// Goes through the blocks of the content; a string content has none.
+    pub fn blocks(self) -> impl Iterator<Item = BlockView<'l>> {
+        let blocks = self.scan.blocks.get(self.content_place().blocks.clone()).unwrap_or_default();
+        blocks.iter().map(move |block| BlockView { entry: self, block })
+    }
+
+    /// Goes through the texts of the content, undecoded: the string, or the text blocks.
+    pub fn texts(self) -> impl Iterator<Item = &'l [u8]> {
+        let string = self.content().and_then(Raw::string_body);
+        let blocks = self.blocks().filter(|block| block.kind() == BlockKind::Text);
+        string.into_iter().chain(blocks.filter_map(|block| block.text()?.string_body()))
+    }
+
+    /// Gives the whole text of the content: its text blocks joined with nothing between.
+    pub fn full_text(self) -> String {
+        let Some(content) = self.content() else { return String::new() };
+        if let Some(text) = content.str() {
+            return text.into_owned();
+        }
+        let texts = content.elements().filter(|block| block.get_str("type").as_deref() == Some("text"));
+        texts.filter_map(|block| block.get_str("text")).collect()
+    }
+
+    /// Gives what decides whether the entry is shown.
+    pub fn traits(self) -> Traits {
+        let stop = match self.raw_at(self.scan.message.stop).map(Raw::bytes) {
+            None | Some(b"\"stop\"" | b"\"toolUse\"" | b"null" | b"\"\"" | b"false" | b"0") => Stop::Normal,
+            Some(b"\"aborted\"") => Stop::Aborted,
+            Some(_) => Stop::Odd,
+        };
+        Traits { kind: self.kind(), role: self.role(), stop, has_text: self.texts().any(text::has_words) }
+    }
+
+    fn content_place(self) -> &'l Content {
+        let own = self.scan.message.span.is_absent()
+            || (!self.scan.content.span.is_absent() && self.kind() == Kind::CustomMessage);
+        if own { &self.scan.content } else { &self.scan.message.content }
+    }
+
+    fn raw_at(self, span: Span) -> Option<Raw<'l>> {
+        (!span.is_absent()).then(|| Raw::new(&self.line[span.range()]))
+    }
+
+    fn str_at(self, span: Span) -> Option<Cow<'l, str>> {
+        self.raw_at(span)?.str()
+    }
+
+    /// Like [`Self::str_at`], for names that are compared with known ones.
+    fn name_at(self, span: Span) -> Option<Cow<'l, [u8]>> {
+        let body = self.raw_at(span)?.string_body()?;
+        if body.contains(&b'\\') {
+            return Some(Cow::Owned(text::decode(body).into_owned().into_bytes()));
+        }
+        Some(Cow::Borrowed(body))
+    }
+}
+
+/// One content block.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockView<'l> {
+    entry: Entry<'l>,
+    block: &'l Block,
+}
+
+impl<'l> BlockView<'l> {
+    /// Gives the block's type.
+    pub fn kind(self) -> BlockKind {
+        self.block.kind
+    }
+
+    /// Gives its text.
+    pub fn text(self) -> Option<Raw<'l>> {
+        self.entry.raw_at(self.block.text)
+    }
+
+    /// Gives the id of a tool call.
+    pub fn id(self) -> Option<Cow<'l, str>> {
+        self.entry.str_at(self.block.id)
+    }
+
+    /// Gives the name of a tool call.
+    pub fn name(self) -> Option<Cow<'l, str>> {
+        self.entry.str_at(self.block.name)
+    }
+
+    /// Gives the arguments of a tool call.
+    pub fn arguments(self) -> Option<Raw<'l>> {
+        self.entry.raw_at(self.block.arguments)
+    }
+
+    /// Gives the media type of an image.
+    pub fn mime(self) -> Option<Cow<'l, str>> {
+        self.entry.str_at(self.block.mime)
+    }
+}

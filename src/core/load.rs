@@ -1,0 +1,349 @@
+//! Reads the lines behind the header, block by block, on as many threads as there is work for.
+//! Each block becomes a [`Part`]; putting the parts together is the business of
+//! [`super::session`].
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use super::entry::{BlockKind, Entry, Fault, Kind, Role, Scan, Traits};
+use super::error::Result;
+use super::header::{self, Header};
+use super::line::{self, BLOCK, Line, Lines};
+use super::preview;
+use super::problem::{ProblemKind, Problems};
+use super::source::Source;
+use super::text::Words;
+use super::time::Stamp;
+
+/// What to keep of entries beside their places in the tree, decided while their lines are at hand.
+#[derive(Clone, Copy)]
+pub struct Keep<'a> {
+    /// Tells of which entries the words are kept.
+    pub words: &'a (dyn Fn(Traits) -> bool + Sync),
+    /// Whether tool calls and results are kept, so that results can show their calls.
+    pub calls: bool,
+}
+
+impl Keep<'_> {
+    /// Keeps nothing.
+    pub const NOTHING: Keep<'static> = Keep { words: &|_| false, calls: false };
+}
+
+/// A string in the text of its part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Str {
+    at: u32,
+    len: u32,
+}
+
+impl Str {
+    pub(crate) const ABSENT: Self = Self { at: u32::MAX, len: 0 };
+
+    pub(crate) fn is_absent(self) -> bool {
+        self == Self::ABSENT
+    }
+
+    /// Adds a string to a text; one that does not fit into 4 GiB counts as absent.
+    pub(crate) fn push(text: &mut String, with: impl FnOnce(&mut String)) -> Self {
+        let at = text.len();
+        with(text);
+        match (u32::try_from(at), u32::try_from(text.len() - at)) {
+            (Ok(at), Ok(len)) if at < u32::MAX => Self { at, len },
+            _ => {
+                text.truncate(at);
+                Self::ABSENT
+            }
+        }
+    }
+
+    /// Gives the string; an absent one is empty.
+    pub(crate) fn of(self, text: &str) -> &str {
+        text.get(self.at as usize..self.at as usize + self.len as usize).unwrap_or("")
+    }
+}
+
+/// A well-formed line: an entry, a second header, or a foreign line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// Offset of the object in the source.
+    pub(crate) offset: u64,
+    /// Length of the object in bytes.
+    pub(crate) len: u32,
+    /// Line, counted from 0 at the start of the part.
+    pub(crate) line: u32,
+    pub(crate) traits: Traits,
+    pub(crate) stamp: Stamp,
+    pub(crate) id: Str,
+    pub(crate) parent: Str,
+    pub(crate) words: Str,
+}
+
+/// A `label` entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LabelLine {
+    pub(crate) found: u32,
+    pub(crate) target: Str,
+    /// Absent = cleared.
+    pub(crate) label: Str,
+}
+
+/// A tool call in an assistant message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CallLine {
+    pub(crate) found: u32,
+    pub(crate) id: Str,
+    pub(crate) text: Str,
+}
+
+/// What one block holds.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    /// The strings of everything below.
+    pub(crate) text: String,
+    pub(crate) found: Vec<Found>,
+    pub(crate) labels: Vec<LabelLine>,
+    /// The last session name that the block sets, absent if it clears it.
+    pub(crate) name: Option<Str>,
+    pub(crate) calls: Vec<CallLine>,
+    /// Tool results with the id of their call.
+    pub(crate) results: Vec<(u32, Str)>,
+    pub(crate) problems: Problems,
+    /// How many lines start in the block.
+    pub(crate) lines: u32,
+}
+
+/// Where the session begins.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) header: Header,
+    /// The title slot's title, if there is a slot.
+    pub(crate) slot: Option<Option<String>>,
+    /// Offset of the line behind the header.
+    pub(crate) behind: u64,
+    /// Well-formed lines before the header, the slot not counted.
+    pub(crate) before: u32,
+    pub(crate) problems: Problems,
+}
+
+/// Finds the header (semantics: "Reading", 3).
+pub(crate) fn start(source: &Source) -> Result<Start> {
+    use super::error::Error::{Empty, NotASession};
+    let long = Mutex::new(());
+    let mut lines = Lines::new(source, &long);
+    let mut scan = Scan::default();
+    let mut number = 0;
+    let mut slot = None;
+    let mut before = 0;
+    let mut problems = Problems::default();
+    let mut found = None;
+    let mut first = true;
+    let mut at = 0;
+    while at < source.len() && found.is_none() {
+        let end = source.len().min(at + BLOCK as u64);
+        lines.in_block(at..end, |line| {
+            number += 1;
+            let bytes = without_bom(line);
+            if line::is_blank(bytes) {
+                return true;
+            }
+            let Ok(entry) = scan.read(bytes) else {
+                found = damaged_header(bytes, number).map(Err);
+                malformed(&mut problems, number, line, bytes, &mut Scan::default());
+                return found.is_none();
+            };
+            let was_first = std::mem::take(&mut first);
+            if entry.kind() == Kind::Header {
+                let behind = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
+                let why = "its header has no string `id`";
+                found = Some(match Header::read(entry, number) {
+                    Some(header) => Ok((header, behind)),
+                    None => Err(NotASession { line: number, why }),
+                });
+            } else if entry.kind() == Kind::Title && was_first {
+                slot = Some(header::title(entry));
+            } else if header::may_precede(entry) {
+                before += 1;
+                let text = "foreign line before the header; agents refuse such a file";
+                problems.push(ProblemKind::ForeignLine, Some(number), || text.to_owned());
+            } else {
+                let why = "its first line is no session header";
+                found = Some(Err(NotASession { line: number, why }));
+            }
+            found.is_none()
+        })?;
+        at = end;
+    }
+    match found {
+        Some(Ok((header, behind))) => Ok(Start { header, slot, behind, before, problems }),
+        Some(Err(error)) => Err(error),
+        None if problems.is_empty() && slot.is_none() => Err(Empty),
+        None => Err(NotASession { line: 1, why: "it has no session header" }),
+    }
+}
+
+/// Reads everything behind the header. The parts are in the order of the file.
+pub(crate) fn parts(source: &Source, behind: u64, keep: Keep<'_>, jobs: usize) -> Result<Vec<Part>> {
+    let long = Mutex::new(());
+    let block = BLOCK as u64;
+    let count = (source.len() - behind.min(source.len())).div_ceil(block);
+    let next = AtomicU64::new(0);
+    let done = Mutex::new(Ok(Vec::new()));
+    let work = || {
+        let mut reader = Reader { lines: Lines::new(source, &long), scan: Scan::default(), keep };
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
+            }
+            let from = behind + index * block;
+            let part = reader.part(from, source.len().min(from + block), behind);
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            match part {
+                Ok(part) => {
+                    if let Ok(parts) = &mut *done {
+                        parts.push((index, part));
+                    }
+                }
+                Err(error) => {
+                    *done = Err(error);
+                    next.store(count, Ordering::Relaxed);
+                    break;
+                }
+            }
+        }
+    };
+    let helpers = usize::try_from(count / 2).unwrap_or(usize::MAX).min(jobs.saturating_sub(1));
+    thread::scope(|scope| {
+        for _ in 0..helpers {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut parts = done.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    parts.sort_unstable_by_key(|(index, _)| *index);
+    Ok(parts.into_iter().map(|(_, part)| part).collect())
+}
+
+/// What one thread needs to read blocks.
+struct Reader<'s, 'k> {
+    lines: Lines<'s>,
+    scan: Scan,
+    keep: Keep<'k>,
+}
+
+impl Reader<'_, '_> {
+    fn part(&mut self, from: u64, to: u64, behind: u64) -> Result<Part> {
+        let mut part = Part::default();
+        let Self { lines, scan, keep } = self;
+        let each = |line: Line<'_>| {
+            part.take(line, scan, *keep);
+            true
+        };
+        // The header's line is cut off by its offset, not by a LF, as far as this block can tell.
+        if from == behind {
+            lines.from_start(from..to, each)?
+        } else {
+            lines.in_block(from..to, each)?
+        }
+        part.text.shrink_to_fit();
+        part.found.shrink_to_fit();
+        Ok(part)
+    }
+}
+
+impl Part {
+    fn take(&mut self, line: Line<'_>, scan: &mut Scan, keep: Keep<'_>) {
+        let number = self.lines;
+        self.lines += 1;
+        match scan.read(line.bytes) {
+            Ok(entry) => self.entry(entry, number, line.offset, keep),
+            Err(_) if line::is_blank(line.bytes) => {}
+            Err(_) => malformed(&mut self.problems, number, line, line.bytes, scan),
+        }
+    }
+
+    fn entry(&mut self, entry: Entry<'_>, line: u32, offset: u64, keep: Keep<'_>) {
+        let traits = entry.traits();
+        let span = entry.object_span();
+        let found = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
+        let text = &mut self.text;
+        let store = |text: &mut String, value: Option<std::borrow::Cow<'_, str>>| {
+            value.map_or(Str::ABSENT, |value| Str::push(text, |text| text.push_str(&value)))
+        };
+        let id = store(text, entry.id());
+        let parent = store(text, entry.parent_id());
+        let mut words = Str::ABSENT;
+        if (keep.words)(traits) {
+            words = Str::push(text, |text| preview::write(text, entry));
+        }
+        match (traits.kind, traits.role) {
+            (Kind::Label, _) => {
+                let target = store(text, entry.get_str("targetId"));
+                let label = store(text, entry.get_str("label").filter(|label| !label.is_empty()));
+                self.labels.push(LabelLine { found, target, label });
+            }
+            (Kind::SessionInfo, _) => {
+                let name = entry.get_str("name").filter(|name| !name.trim().is_empty());
+                self.name = Some(Str::push(text, |text| Words::new(text, 200).push_str(name.as_deref().unwrap_or(""))));
+            }
+            (Kind::Message, Role::ToolResult) if keep.calls => {
+                let call = store(text, entry.tool_call_id());
+                self.results.push((found, call));
+            }
+            (Kind::Message, Role::Assistant) if keep.calls => {
+                for block in entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall) {
+                    let id = store(text, block.id());
+                    let name = block.name().unwrap_or_default();
+                    let shown = Str::push(text, |text| preview::call(text, &name, block.arguments()));
+                    self.calls.push(CallLine { found, id, text: shown });
+                }
+            }
+            _ => {}
+        }
+        let offset = offset + u64::from(span.start);
+        let stamp = entry.stamp();
+        self.found.push(Found { offset, len: span.end - span.start, line, traits, stamp, id, parent, words });
+    }
+}
+
+/// Notes a line that is not one JSON object, as exactly as can be told.
+fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {
+    if !line.terminated {
+        return problems.push(ProblemKind::TornLine, Some(number), || {
+            format!("unterminated last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
+        });
+    }
+    problems.push(ProblemKind::MalformedLine, Some(number), || {
+        if bytes.iter().all(|&byte| byte == 0) {
+            return format!("{} NUL bytes; skipped", bytes.len());
+        }
+        let whole = line::record_starts(bytes).find(|&at| scan.read(&bytes[at..]).is_ok());
+        if let Some(at) = whole {
+            let what = if bytes[..at].iter().all(|&byte| byte == 0) { "NUL bytes" } else { "a fragment" };
+            return format!("{what} and a complete record (from byte {}) on one line; skipped", at + 1);
+        }
+        match scan.read(bytes) {
+            Err(Fault::NotAnObject) => "not a JSON object; skipped".to_owned(),
+            Err(Fault::TooLong) => "longer than 4 GiB; skipped".to_owned(),
+            Err(Fault::NotJson(malformed)) if malformed.at >= bytes.len() => "cut short; skipped".to_owned(),
+            Err(Fault::NotJson(malformed)) => format!("not JSON from byte {} on; skipped", malformed.at + 1),
+            Ok(_) => "skipped".to_owned(),
+        }
+    });
+}
+
+/// Tells whether a damaged line was a header, so that the error names it and not the next line.
+fn damaged_header(bytes: &[u8], line: u32) -> Option<super::error::Error> {
+    let was_header = bytes.starts_with(b"{\"type\":\"session\"");
+    let why = "its header line is damaged";
+    was_header.then_some(super::error::Error::NotASession { line, why })
+}
+
+fn without_bom<'l>(line: Line<'l>) -> &'l [u8] {
+    match line.bytes {
+        [0xef, 0xbb, 0xbf, rest @ ..] if line.offset == 0 => rest,
+        bytes => bytes,
+    }
+}

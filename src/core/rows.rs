@@ -1,0 +1,86 @@
+//! The shown part of a tree, laid out in rows: which of them hang side by side, and where.
+
+use super::session::{NodeId, Session};
+use super::walk;
+
+/// Rows that follow each other without a fork. A branch starts where a row has siblings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The branch that it forks from; `None` for one that starts at a root.
+    pub from: Option<usize>,
+    /// Whether no sibling comes after it.
+    pub is_last: bool,
+}
+
+/// One shown entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The entry.
+    pub node: NodeId,
+    /// The branch that it belongs to; `None` before any fork.
+    pub branch: Option<usize>,
+    /// Whether it is the first row of its branch.
+    pub is_head: bool,
+    /// Whether it is on the active path.
+    pub is_active: bool,
+}
+
+/// A tree ready for display.
+#[derive(Debug)]
+pub struct Rows {
+    /// The rows in the order of display.
+    pub rows: Vec<Row>,
+    /// Their branches, parents before children.
+    pub branches: Vec<Branch>,
+    /// The row of the leaf or of its nearest shown ancestor, and how many steps the leaf is below.
+    pub leaf: Option<(usize, usize)>,
+}
+
+/// Lays out the entries that `shows` lets through. Children of hidden entries attach to the
+/// nearest shown ancestor. `order` is the order of display of all entries.
+pub fn lay_out(session: &Session, leaf: Option<NodeId>, order: &[NodeId], shows: impl Fn(NodeId) -> bool) -> Rows {
+    let active = walk::active(session, leaf);
+    const NONE: u32 = u32::MAX;
+    // Of every entry the row of itself or of its nearest shown ancestor.
+    let mut row_of = vec![NONE; session.len()];
+    let mut above = Vec::new();
+    let mut shown = Vec::new();
+    for &node in order {
+        let parent = session.parent(node).map_or(NONE, |parent| row_of[parent.index()]);
+        row_of[node.index()] = parent;
+        if shows(node) {
+            row_of[node.index()] = u32::try_from(shown.len()).unwrap_or(NONE);
+            shown.push(node);
+            above.push(parent);
+        }
+    }
+    // Of every row how many children it has and which is the last; the place behind the rows
+    // stands for what is above the roots.
+    let place = |parent: u32| if parent == NONE { shown.len() } else { parent as usize };
+    let mut families = vec![(0_u32, 0_usize); shown.len() + 1];
+    for (row, &parent) in above.iter().enumerate() {
+        let family = &mut families[place(parent)];
+        *family = (family.0 + 1, row);
+    }
+    let mut rows: Vec<Row> = Vec::with_capacity(shown.len());
+    let mut branches = Vec::new();
+    for (at, (&node, &parent)) in shown.iter().zip(&above).enumerate() {
+        let (siblings, last) = families[place(parent)];
+        let from = rows.get(parent as usize).and_then(|row| row.branch);
+        let is_head = siblings > 1;
+        let branch = if is_head {
+            branches.push(Branch { from, is_last: last == at });
+            Some(branches.len() - 1)
+        } else {
+            from
+        };
+        rows.push(Row { node, branch, is_head, is_active: active[node.index()] });
+    }
+    let leaf = leaf.and_then(|leaf| {
+        let row = row_of[leaf.index()];
+        let shown = rows.get(row as usize)?.node;
+        let steps = std::iter::successors(Some(leaf), |&node| session.parent(node));
+        Some((row as usize, steps.take_while(|&node| node != shown).count()))
+    });
+    Rows { rows, branches, leaf }
+}

@@ -1,0 +1,147 @@
+//! From what a person types to an entry (cli: "Naming an entry").
+
+use super::body::Bodies;
+use super::error::{Error, Result};
+use super::session::{NodeId, Session};
+
+/// The fewest characters of an id that stand for it.
+const PREFIX: usize = 4;
+/// How many candidates an error lists.
+const CANDIDATES: usize = 10;
+/// How many near misses an error lists.
+const NEAR: usize = 3;
+
+/// Finds the one entry that goes by a name, seen from `leaf`.
+///
+/// # Errors
+/// [`Error::NotFound`], [`Error::Ambiguous`], [`Error::TooFarUp`]; also [`Error::Changed`] and
+/// [`Error::Io`], since candidates are listed with their text.
+pub fn entry(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
+    if let Some(node) = session.find(name) {
+        return Ok(node);
+    }
+    let (base, steps) = split_steps(name);
+    let node = match matches(session, leaf, base) {
+        Matches::One(node) => node,
+        Matches::None => return Err(Error::NotFound { name: name.to_owned(), near: near(session, base) }),
+        Matches::Many(nodes) => return Err(ambiguous(session, base, &nodes)?),
+    };
+    climb(session, node, steps, name)
+}
+
+/// What goes by a name.
+enum Matches {
+    None,
+    One(NodeId),
+    Many(Vec<NodeId>),
+}
+
+fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Matches {
+    if base == "@" {
+        return leaf.map_or(Matches::None, Matches::One);
+    }
+    if let Some(node) = session.find(base) {
+        return Matches::One(node);
+    }
+    if base.chars().count() >= PREFIX {
+        let nodes = session.nodes().filter(|&node| session.id(node).starts_with(base)).collect();
+        let found = Matches::of(nodes);
+        if !matches!(found, Matches::None) {
+            return found;
+        }
+    }
+    if let Some(label) = base.strip_prefix("label:") {
+        let labels = session.labels().iter().filter(|set| set.name == label);
+        return Matches::of(labels.filter_map(|set| set.target).collect());
+    }
+    if let Some(count) = base.strip_prefix("user:").and_then(|count| count.parse::<usize>().ok()) {
+        let mut users = std::iter::successors(leaf, |&node| session.parent(node)).filter(|&node| session.is_user(node));
+        return count.checked_sub(1).and_then(|skip| users.nth(skip)).map_or(Matches::None, Matches::One);
+    }
+    Matches::None
+}
+
+impl Matches {
+    fn of(nodes: Vec<NodeId>) -> Self {
+        match nodes[..] {
+            [] => Self::None,
+            [node] => Self::One(node),
+            _ => Self::Many(nodes),
+        }
+    }
+}
+
+/// Splits a trailing `~N` off; `~` alone is one step.
+fn split_steps(name: &str) -> (&str, usize) {
+    if let Some((base, digits)) = name.rsplit_once('~') {
+        if digits.is_empty() {
+            return (base, 1);
+        }
+        if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            // More digits than a number holds are more steps than any file has.
+            return (base, digits.parse().unwrap_or(usize::MAX));
+        }
+    }
+    (name, 0)
+}
+
+fn climb(session: &Session, node: NodeId, steps: usize, name: &str) -> Result<NodeId> {
+    let mut at = node;
+    for climbed in 0..steps {
+        let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: climbed };
+        at = session.parent(at).ok_or_else(too_far)?;
+    }
+    Ok(at)
+}
+
+fn ambiguous(session: &Session, base: &str, nodes: &[NodeId]) -> Result<Error> {
+    let mut bodies = Bodies::new(session);
+    let mut candidates = Vec::new();
+    for &node in nodes.iter().take(CANDIDATES) {
+        candidates.push((session.id(node).to_owned(), bodies.words(node)?));
+    }
+    Ok(Error::Ambiguous { name: base.to_owned(), candidates, count: nodes.len() })
+}
+
+/// Gives the ids and labels that come nearest to a name that was not found.
+fn near(session: &Session, base: &str) -> Vec<String> {
+    // A very long name is no slip of the fingers, and comparing it would take its time.
+    const LONGEST: usize = 64;
+    if base.is_empty() || base.len() > LONGEST {
+        return Vec::new();
+    }
+    let limit = (base.chars().count() / 3).clamp(1, 3);
+    let mut near = Nearest::default();
+    let label = base.strip_prefix("label:");
+    for set in session.labels().iter().filter(|set| set.target.is_some() && set.name.len() <= LONGEST) {
+        let far = strsim::levenshtein(&set.name, label.unwrap_or(base));
+        if far <= limit.max(2) {
+            near.offer(far, || format!("label:{}", set.name));
+        }
+    }
+    let length = base.chars().count().max(PREFIX);
+    for node in session.nodes().filter(|_| label.is_none()) {
+        let id = session.id(node);
+        // A piece of an id is compared with as much of the id.
+        let head = id.char_indices().nth(length).map_or(id, |(at, _)| &id[..at]);
+        let far = if id.starts_with(base) { 0 } else { strsim::levenshtein(head, base) };
+        if far <= limit {
+            near.offer(far, || id.to_owned());
+        }
+    }
+    near.0.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The few best of many offers, best first.
+#[derive(Default)]
+struct Nearest(Vec<(usize, String)>);
+
+impl Nearest {
+    fn offer(&mut self, far: usize, name: impl FnOnce() -> String) {
+        let at = self.0.partition_point(|(other, _)| *other <= far);
+        if at < NEAR {
+            self.0.insert(at, (far, name()));
+            self.0.truncate(NEAR);
+        }
+    }
+}

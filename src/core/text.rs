@@ -1,0 +1,258 @@
+//! Strings as session files hold them: JSON escapes, lone surrogates, bad UTF-8.
+//!
+//! Reading is lenient and never fails: what is no character becomes U+FFFD, as it does in the
+//! agents. Nothing here makes text safe for a terminal; that is the business of `ui::escape`.
+
+use std::borrow::Cow;
+
+/// What stands for a lone surrogate or for bytes that are not UTF-8.
+const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+
+/// Decodes what stands between the quotes of a JSON string.
+pub fn decode(raw: &[u8]) -> Cow<'_, str> {
+    if !raw.contains(&b'\\') {
+        return String::from_utf8_lossy(raw);
+    }
+    let mut out = String::with_capacity(raw.len());
+    for piece in Pieces(raw) {
+        match piece {
+            Piece::Plain(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
+            Piece::Char(char) => out.push(char),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Adds `text` to `out` as a JSON string with its quotes.
+pub fn push_json(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        let end = super::json::plain_end(bytes, at);
+        out.extend_from_slice(&bytes[at..end]);
+        let Some(&byte) = bytes.get(end) else { break };
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+        }
+        at = end + 1;
+    }
+    out.push(b'"');
+}
+
+/// Collects words: white space runs collapse to one space, none at the start, and no more than a
+/// given number of characters is taken.
+#[derive(Debug)]
+pub struct Words<'a> {
+    out: &'a mut String,
+    left: usize,
+    start: usize,
+    space: bool,
+}
+
+impl<'a> Words<'a> {
+    /// Adds to `out`, at most `limit` characters.
+    pub fn new(out: &'a mut String, limit: usize) -> Self {
+        let start = out.len();
+        Self { out, left: limit, start, space: false }
+    }
+
+    /// Tells whether nothing more is taken.
+    pub fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Tells whether no word has been taken yet.
+    pub fn is_empty(&self) -> bool {
+        self.out.len() == self.start
+    }
+
+    /// Takes plain text.
+    pub fn push_str(&mut self, text: &str) {
+        let mut rest = text;
+        while !rest.is_empty() && self.left > 0 {
+            let plain = rest.bytes().take(self.left).take_while(u8::is_ascii_graphic).count();
+            if plain > 0 {
+                self.take(&rest[..plain], plain);
+                rest = &rest[plain..];
+                continue;
+            }
+            let Some(char) = rest.chars().next() else { return };
+            if char.is_whitespace() {
+                self.space = true;
+            } else {
+                self.take(&rest[..char.len_utf8()], 1);
+            }
+            rest = &rest[char.len_utf8()..];
+        }
+    }
+
+    /// Takes what stands between the quotes of a JSON string, decoding no more than is needed.
+    pub fn push_json(&mut self, raw: &[u8]) {
+        for piece in Pieces(raw) {
+            if self.left == 0 {
+                return;
+            }
+            match piece {
+                Piece::Plain(bytes) => self.push_bytes(bytes),
+                Piece::Char(char) => self.push_str(char.encode_utf8(&mut [0; 4])),
+            }
+        }
+    }
+
+    fn push_bytes(&mut self, bytes: &[u8]) {
+        // Four bytes a character are enough for what is still taken, and white space that
+        // collapses may hide words behind it: go on in steps instead of decoding it all.
+        const STEP: usize = 1024;
+        let mut rest = bytes;
+        while !rest.is_empty() && self.left > 0 {
+            let mut end = rest.len().min(STEP);
+            while end < rest.len() && end > STEP - 4 && rest[end] & 0xc0 == 0x80 {
+                end -= 1;
+            }
+            self.push_str(&String::from_utf8_lossy(&rest[..end]));
+            rest = &rest[end..];
+        }
+    }
+
+    fn take(&mut self, text: &str, chars: usize) {
+        if self.space && self.out.len() > self.start {
+            self.out.push(' ');
+            self.left -= 1;
+        }
+        self.space = false;
+        let mut taken = chars.min(self.left);
+        if taken == chars {
+            self.out.push_str(text);
+        } else {
+            // Only a run of ASCII can be longer than what is left.
+            taken = taken.min(text.len());
+            self.out.push_str(text.get(..taken).unwrap_or(""));
+        }
+        self.left -= taken;
+    }
+}
+
+/// Tells whether a JSON string body has anything but white space in it.
+pub fn has_words(raw: &[u8]) -> bool {
+    let mut out = String::new();
+    let mut words = Words::new(&mut out, 1);
+    words.push_json(raw);
+    !words.is_empty()
+}
+
+/// A part of a JSON string body: a run without escapes, or one decoded escape.
+enum Piece<'a> {
+    Plain(&'a [u8]),
+    Char(char),
+}
+
+/// Iterator over the parts of a JSON string body.
+struct Pieces<'a>(&'a [u8]);
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let bytes = self.0;
+        if *bytes.first()? != b'\\' {
+            let end = super::json::plain_end(bytes, 0);
+            // A quote or control character cannot stand here in validated text; pass it all the
+            // same, so that no input stops the walk.
+            let end = if end == 0 || bytes.get(end).is_some_and(|&byte| byte != b'\\') {
+                bytes.iter().position(|&byte| byte == b'\\').unwrap_or(bytes.len())
+            } else {
+                end
+            };
+            let (plain, rest) = bytes.split_at(end);
+            self.0 = rest;
+            return Some(Piece::Plain(plain));
+        }
+        let (char, length) = match bytes.get(1) {
+            Some(b'n') => ('\n', 2),
+            Some(b't') => ('\t', 2),
+            Some(b'r') => ('\r', 2),
+            Some(b'b') => ('\u{8}', 2),
+            Some(b'f') => ('\u{c}', 2),
+            Some(b'u') => unicode_escape(bytes),
+            Some(&other) if other.is_ascii() => (char::from(other), 2),
+            _ => (REPLACEMENT, 1),
+        };
+        self.0 = &bytes[length.min(bytes.len())..];
+        Some(Piece::Char(char))
+    }
+}
+
+/// Decodes `\uXXXX`, or a pair of them that make one character; gives the length in bytes.
+fn unicode_escape(bytes: &[u8]) -> (char, usize) {
+    let Some(first) = hex4(bytes, 2) else { return (REPLACEMENT, 2) };
+    if (0xd800..0xdc00).contains(&first)
+        && bytes.get(6..8) == Some(b"\\u")
+        && let Some(second) = hex4(bytes, 8)
+        && (0xdc00..0xe000).contains(&second)
+    {
+        let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+        return (char::from_u32(code).unwrap_or(REPLACEMENT), 12);
+    }
+    (char::from_u32(first).unwrap_or(REPLACEMENT), 6)
+}
+
+fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = std::str::from_utf8(bytes.get(at..at + 4)?).ok()?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Words, decode, has_words, push_json};
+
+    fn words(raw: &str, limit: usize) -> String {
+        let mut out = String::from("> ");
+        Words::new(&mut out, limit).push_json(raw.as_bytes());
+        out.split_off(2)
+    }
+
+    #[test]
+    fn decodes_escapes_and_pairs() {
+        assert_eq!(decode(br#"a\n\"\\\/\u00e9\ud83d\ude42"#), "a\n\"\\/é🙂");
+    }
+
+    #[test]
+    fn lone_surrogates_and_bad_utf8_become_replacements() {
+        assert_eq!(decode(br"x\ud83d"), "x\u{fffd}");
+        assert_eq!(decode(br"\ude42\ud83dy\ud83d\u0041"), "\u{fffd}\u{fffd}y\u{fffd}A");
+        assert_eq!(decode(b"a\xffb\\n"), "a\u{fffd}b\n");
+    }
+
+    #[test]
+    fn words_collapse_and_stop() {
+        assert_eq!(words(r"  a\n\n b\tc  ", 99), "a b c");
+        assert_eq!(words("a\u{2028}b\u{85}c", 99), "a b c");
+        assert_eq!(words("abcdef", 3), "abc");
+        assert_eq!(words("ab cdef", 4), "ab c");
+        assert_eq!(words("日本語日本語", 4), "日本語日");
+        let long = format!("{}x", " ".repeat(5000));
+        assert_eq!(words(&long, 4), "x");
+        assert_eq!(words(&"é".repeat(3000), 2000), "é".repeat(2000));
+    }
+
+    #[test]
+    fn blank_text_has_no_words() {
+        assert!(!has_words(br" \n\t\u00a0"));
+        assert!(has_words(br" \n."));
+    }
+
+    #[test]
+    fn written_strings_read_back() {
+        for text in ["", "plain", "q\"b\\s\n\r\t\u{1}\u{1f}\u{7f}é🙂\u{2028}"] {
+            let mut out = Vec::new();
+            push_json(&mut out, text);
+            assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
+        }
+    }
+}

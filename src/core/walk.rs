@@ -1,0 +1,64 @@
+//! Ways through the tree. All of them are loops, and each entry is visited once.
+
+use super::entry::Kind;
+use super::session::{NodeId, Session};
+
+/// Gives the path from a root to an entry, both included; empty for the null leaf.
+pub fn path(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
+    let mut path: Vec<_> = std::iter::successors(leaf, |&node| session.parent(node)).collect();
+    path.reverse();
+    path
+}
+
+/// Tells of every entry whether it is on the path to the leaf.
+pub fn active(session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
+    let mut active = vec![false; session.len()];
+    for node in std::iter::successors(leaf, |&node| session.parent(node)) {
+        active[node.index()] = true;
+    }
+    active
+}
+
+/// Gives all entries in the order of display: parents before children, the active branch first at
+/// every fork, other children oldest first.
+pub fn display_order(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
+    let active = &active(session, leaf)[..];
+    let mut order = Vec::with_capacity(session.len());
+    let mut stack = Vec::new();
+    push_family(&mut stack, session.roots(), active);
+    while let Some(node) = stack.pop() {
+        order.push(node);
+        push_family(&mut stack, session.children(node), active);
+    }
+    order
+}
+
+/// Pushes siblings so that they come off in the order of display.
+fn push_family(stack: &mut Vec<NodeId>, family: &[NodeId], active: &[bool]) {
+    let is_active = |node: &&NodeId| active[node.index()];
+    stack.extend(family.iter().rev().filter(|node| !is_active(node)));
+    stack.extend(family.iter().rev().filter(is_active));
+}
+
+/// Gives the distance of every entry from its root.
+pub fn depths(session: &Session, order: &[NodeId]) -> Vec<u32> {
+    let mut depths = vec![0; session.len()];
+    for &node in order {
+        if let Some(parent) = session.parent(node) {
+            depths[node.index()] = depths[parent.index()] + 1;
+        }
+    }
+    depths
+}
+
+/// Gives the tips of the branches: entries without children whose branch, from the last fork on,
+/// has a message of its own.
+pub fn tips(session: &Session) -> Vec<NodeId> {
+    let is_fork = |node: NodeId| session.children(node).len() > 1;
+    let tips = session.nodes().filter(|&node| session.children(node).is_empty());
+    tips.filter(|&tip| {
+        let mut own = std::iter::successors(Some(tip), |&node| session.parent(node).filter(|&parent| !is_fork(parent)));
+        own.any(|node| session.traits(node).kind == Kind::Message)
+    })
+    .collect()
+}

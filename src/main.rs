@@ -1,0 +1,45 @@
+//! Parses, runs, and turns what comes out into an exit code.
+
+use std::io;
+use std::process::ExitCode;
+
+use session_tree::cli::{self, Parsed};
+use session_tree::ui::report::{Failure, Report};
+
+fn main() -> ExitCode {
+    let (result, report) = match cli::parse() {
+        Parsed::Run(cli) => {
+            let app = cli.app();
+            let report = app.report;
+            (cli.run(app), report)
+        }
+        Parsed::Done(code) => return code,
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            fail(report, &error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Tells whether the reader of our output went away, as `head` does.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+    error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
+}
+
+fn fail(report: Report, error: &anyhow::Error) {
+    match error.downcast_ref::<Failure>() {
+        Some(failure) => report.failure(failure),
+        None => report.failure(&Failure {
+            kind: "io",
+            message: format!("cannot write the output: {error:#}"),
+            file: None,
+            line: None,
+            hint: None,
+        }),
+    }
+}

@@ -1,0 +1,110 @@
+//! A context as a transcript for people.
+
+use super::escape;
+use super::paint::{Ink, Paint};
+use crate::core::context::State;
+use crate::core::json::{Kind, Raw};
+
+/// Draws the state that heads a transcript.
+pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {
+    let mut facts = vec![
+        ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
+        ("messages", format!("{messages}, about {tokens} tokens")),
+        ("thinking", state.thinking_level.clone()),
+    ];
+    for (role, model) in &state.models {
+        facts.push(("model", if role == "default" { model.clone() } else { format!("{model} ({role})") }));
+    }
+    if state.mode != "none" {
+        let data = state.mode_data.as_deref().map(|data| format!(" {data}")).unwrap_or_default();
+        facts.push(("mode", format!("{}{data}", state.mode)));
+    }
+    facts.extend(state.service_tier.clone().map(|tier| ("service tier", tier)));
+    if !state.ttsr_rules.is_empty() {
+        facts.push(("rules", state.ttsr_rules.join(", ")));
+    }
+    let mut out = String::new();
+    for (name, value) in facts {
+        paint.push(&mut out, Ink::Dim, &format!("{name:<9} "));
+        out.push_str(&escape::line(&value));
+        out.push('\n');
+    }
+    out
+}
+
+/// Draws one message.
+pub fn message(paint: Paint, number: usize, message: Raw<'_>) -> String {
+    let role = message.get_str("role").unwrap_or_default();
+    let mut title = role.clone().into_owned();
+    for name in ["customType", "toolName"] {
+        if let Some(name) = message.get_str(name) {
+            title.push_str(&format!(" [{name}]"));
+        }
+    }
+    if message.get("isError").is_some_and(Raw::is_true) {
+        title.push_str(" (error)");
+    }
+    match message.get_str("stopReason").as_deref() {
+        None | Some("stop" | "toolUse") => {}
+        Some(reason) => title.push_str(&format!(" ({reason})")),
+    }
+    let rule = if paint.ascii { "--" } else { "──" };
+    let mut out = String::from("\n");
+    paint.push(&mut out, Ink::Dim, &format!("{rule} {number} "));
+    let ink = match role.as_ref() {
+        "user" => Ink::User,
+        "branchSummary" | "compactionSummary" => Ink::Summary,
+        _ => Ink::Strong,
+    };
+    paint.push(&mut out, ink, &escape::line(&title));
+    out.push('\n');
+    let body = body(message);
+    let body = body.trim_end_matches('\n');
+    if !body.is_empty() {
+        out.push_str(&escape::lines(body));
+        out.push('\n');
+    }
+    out
+}
+
+/// Gives everything of a message that reads as text.
+pub fn body(message: Raw<'_>) -> String {
+    let mut parts = Vec::new();
+    let text = |name: &str| message.get_str(name).map(|text| text.into_owned());
+    parts.extend(text("summary"));
+    parts.extend(text("command").map(|command| format!("$ {command}")));
+    parts.extend(text("code").map(|code| format!(">>> {code}")));
+    parts.extend(text("output"));
+    for file in message.get("files").iter().flat_map(|files| files.elements()) {
+        let name = file.get_str("path").unwrap_or_default();
+        parts.push(format!("[file: {name}]\n{}", file.get_str("content").unwrap_or_default()));
+    }
+    if let Some(content) = message.get("content") {
+        match content.kind() {
+            Kind::String => parts.extend(content.str().map(|text| text.into_owned())),
+            Kind::Array => parts.extend(content.elements().map(block)),
+            _ => parts.push("(no content)".to_owned()),
+        }
+    }
+    parts.extend(text("errorMessage").map(|error| format!("[error: {error}]")));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn block(block: Raw<'_>) -> String {
+    let text = |name: &str| block.get_str(name).unwrap_or_default().into_owned();
+    let kind = text("type");
+    match kind.as_str() {
+        "text" => text("text"),
+        "thinking" => format!("[thinking] {}", text("thinking")),
+        "image" => {
+            let data = block.get("data").map_or(0, |data| data.bytes().len());
+            format!("[image: {}, {} kB]", text("mimeType"), data.div_ceil(1000))
+        }
+        "toolCall" => {
+            let arguments = block.get("arguments").map(Raw::bytes).unwrap_or_default();
+            format!("[call {}: {}]", text("name"), String::from_utf8_lossy(arguments))
+        }
+        _ => format!("[{kind}]"),
+    }
+}

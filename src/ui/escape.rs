@@ -1,0 +1,96 @@
+//! Makes untrusted text safe for terminals. Everything from a file or an argument goes through
+//! here before it is shown.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Gives a text for one line, with control characters, escape sequences and direction overrides
+/// shown as escapes.
+pub fn line(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for char in text.chars() {
+        push(&mut out, char);
+    }
+    Cow::Owned(out)
+}
+
+/// Gives a text of several lines: line ends stay, tabs become spaces, the rest is as in [`line`].
+pub fn lines(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|char| is_unsafe(char) && char != '\n') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("    "),
+            '\r' if chars.peek() == Some(&'\n') => {}
+            _ => push(&mut out, char),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Gives JSON text for a terminal: what JSON allows in strings but a terminal might obey is
+/// written as `\uXXXX`.
+pub fn json(text: &str) -> Cow<'_, str> {
+    // Below U+0080 only DEL can stand in JSON text and be unsafe.
+    if !text.chars().any(|char| is_unsafe(char) && char >= '\u{7f}') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for char in text.chars() {
+        if is_unsafe(char) && char >= '\u{7f}' {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "\\u{:04x}", u32::from(char));
+        } else {
+            out.push(char);
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn push(out: &mut String, char: char) {
+    let code = u32::from(char);
+    // Writing to a string cannot fail.
+    let _ = match char {
+        _ if !is_unsafe(char) => out.write_char(char),
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\t' => out.write_str("\\t"),
+        _ if code < 0x100 => write!(out, "\\x{code:02x}"),
+        _ => write!(out, "\\u{{{code:x}}}"),
+    };
+}
+
+/// Tells whether a terminal might do something else with a character than show it.
+fn is_unsafe(char: char) -> bool {
+    char.is_control()
+        || matches!(char,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' // direction marks
+            | '\u{2028}' | '\u{2029}' // line and paragraph separators
+            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' // direction overrides and isolates
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}') // invisible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{json, line, lines};
+
+    #[test]
+    fn nothing_a_terminal_obeys_gets_through() {
+        assert_eq!(line("a\u{1b}]52;c;x\u{7}b"), "a\\x1b]52;c;x\\x07b");
+        assert_eq!(line("a\u{202e}b\u{9b}c\u{7f}\n"), "a\\u{202e}b\\x9bc\\x7f\\n");
+        assert_eq!(lines("a\r\n\tb\rc\u{8}"), "a\n    b\\rc\\x08");
+        assert_eq!(json("\"\u{7f}\u{9b}\u{202e}é\""), "\"\\u007f\\u009b\\u202eé\"");
+    }
+
+    #[test]
+    fn plain_text_is_not_copied() {
+        assert!(matches!(line("naïve 日本語 🙂"), std::borrow::Cow::Borrowed(_)));
+    }
+}

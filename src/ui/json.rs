@@ -1,0 +1,135 @@
+//! The JSON shapes. They are a contract: documented in the README, additions only.
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::core::body::Bodies;
+use crate::core::error::Result;
+use crate::core::json::{Kind, Raw};
+use crate::core::session::{NodeId, Session};
+use crate::core::time::{self, Stamp};
+
+/// A row of the tree (`tree --format jsonl`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeRow<'a> {
+    /// The entry's id.
+    pub id: &'a str,
+    /// Its parent in the tree.
+    pub parent_id: Option<&'a str>,
+    /// The id that an orphan names as its parent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_parent: Option<&'a str>,
+    /// Its distance from its root.
+    pub depth: u32,
+    /// Its 1-based line in the file.
+    pub line: u32,
+    /// Its type as stored.
+    pub r#type: Option<&'a str>,
+    /// Its message's role.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<&'a str>,
+    /// Its timestamp as stored.
+    pub timestamp: Time,
+    /// Its label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'a str>,
+    /// Whether it is on the active path.
+    pub active: bool,
+    /// Whether it is the leaf.
+    pub leaf: bool,
+    /// How many children it has.
+    pub children: usize,
+    /// Its words.
+    pub text: &'a str,
+}
+
+/// A label (`label SESSION --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LabelRow<'a> {
+    /// The labelled entry's id.
+    pub target_id: &'a str,
+    /// The label.
+    pub label: Option<&'a str>,
+    /// When it was set.
+    pub timestamp: Time,
+    /// Whether the labelled entry exists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exists: Option<bool>,
+}
+
+/// An entry that one can branch from (`branch SESSION --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchRow<'a> {
+    /// The user message's id.
+    pub entry_id: &'a str,
+    /// Its parent in the tree.
+    pub parent_id: Option<&'a str>,
+    /// Its timestamp as stored.
+    pub timestamp: Time,
+    /// Its words.
+    pub text: &'a str,
+}
+
+/// A timestamp as stored: a string, a number, or nothing.
+#[derive(Debug)]
+pub enum Time {
+    /// Nothing that could be a time.
+    Absent,
+    /// A string.
+    Text(String),
+    /// A number, with all its digits.
+    Number(Box<RawValue>),
+}
+
+impl Time {
+    /// Reads an entry's timestamp; its body is needed only if it is not spelled as agents do.
+    ///
+    /// # Errors
+    /// As [`Bodies::entry`].
+    pub fn of(bodies: &mut Bodies<'_>, node: NodeId) -> Result<Self> {
+        match bodies.session().stamp(node) {
+            Stamp::Absent => Ok(Self::Absent),
+            Stamp::Plain(ms) => Ok(Self::Text(time::iso(ms))),
+            Stamp::Other(_) | Stamp::Unknown => Ok(bodies.entry(node)?.timestamp().map_or(Self::Absent, Self::stored)),
+        }
+    }
+
+    fn stored(raw: Raw<'_>) -> Self {
+        let number = || RawValue::from_string(String::from_utf8_lossy(raw.bytes()).into_owned()).ok();
+        match (raw.str(), raw.kind()) {
+            (Some(text), _) => Self::Text(text.into_owned()),
+            (None, Kind::Number) => number().map_or(Self::Absent, Self::Number),
+            _ => Self::Absent,
+        }
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Self::Absent => serializer.serialize_none(),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => number.serialize(serializer),
+        }
+    }
+}
+
+/// Gives the names of an entry's type and role, where only the file has them.
+///
+/// # Errors
+/// As [`Bodies::entry`].
+pub fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, Option<String>)> {
+    use crate::core::entry::{Kind, Role};
+    let session: &Session = bodies.session();
+    let traits = session.traits(node);
+    let (mut kind, mut role) = (traits.kind.name().map(str::to_owned), session.role_name(node).map(str::to_owned));
+    if traits.kind == Kind::Unknown || traits.role == Role::Unknown {
+        let entry = bodies.entry(node)?;
+        kind = entry.type_name().map(|name| name.into_owned());
+        role = entry.role_name().map(|name| name.into_owned());
+    }
+    Ok((kind, role))
+}

@@ -1,0 +1,101 @@
+//! The way to stdout: buffered, safe for terminals, and all or nothing where a body is read on
+//! the way.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
+
+use serde::Serialize;
+use tempfile::SpooledTempFile;
+
+use super::escape;
+
+/// What is held in memory before it goes to a temporary file, in bytes.
+const HELD: usize = 4 * 1024 * 1024;
+
+/// Stdout. A closed pipe is an error here and a success in `main`.
+#[derive(Debug)]
+pub struct Output {
+    stream: BufWriter<io::StdoutLock<'static>>,
+    is_terminal: bool,
+    held: Option<SpooledTempFile>,
+}
+
+impl Output {
+    /// Takes hold of stdout.
+    pub fn new() -> Self {
+        let stdout = io::stdout().lock();
+        let is_terminal = stdout.is_terminal();
+        Self { stream: BufWriter::with_capacity(128 * 1024, stdout), is_terminal, held: None }
+    }
+
+    /// Tells whether a person may be looking.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Holds everything back until [`Self::finish`], so that a session that changes while it is
+    /// read leaves no half of a JSON text behind.
+    pub fn hold(&mut self) {
+        self.held = Some(SpooledTempFile::new(HELD));
+    }
+
+    /// Writes a piece of text that is safe already.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        self.write(text.as_bytes())
+    }
+
+    /// Writes JSON text, whole strings only; bad UTF-8 becomes U+FFFD.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn json(&mut self, json: &[u8]) -> io::Result<()> {
+        if !self.is_terminal && std::str::from_utf8(json).is_ok() {
+            return self.write(json);
+        }
+        let text = String::from_utf8_lossy(json);
+        let text = if self.is_terminal { Cow::Owned(escape::json(&text).into_owned()) } else { text };
+        self.write(text.as_bytes())
+    }
+
+    /// Writes a value as one line of JSON.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        if !self.is_terminal && self.held.is_none() {
+            serde_json::to_writer(&mut self.stream, value)?;
+            return self.stream.write_all(b"\n");
+        }
+        let mut line = serde_json::to_vec(value)?;
+        line.push(b'\n');
+        self.json(&line)
+    }
+
+    /// Sends everything on its way.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Some(mut held) = self.held.take() {
+            held.seek(SeekFrom::Start(0))?;
+            io::copy(&mut held, &mut self.stream)?;
+        }
+        self.stream.flush()
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.held {
+            Some(held) => held.write_all(bytes),
+            None => self.stream.write_all(bytes),
+        }
+    }
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self::new()
+    }
+}
