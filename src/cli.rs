@@ -107,7 +107,7 @@ impl Cli {
     ///
     /// # Errors
     /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self: Box<Self>, app: App) -> anyhow::Result<()> {
+    pub fn run(self, app: App) -> anyhow::Result<()> {
         match self.command {
             Command::Tree(args) => args.run(&app),
             Command::Context(args) => args.run(&app),

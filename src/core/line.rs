@@ -31,44 +31,57 @@ pub(crate) struct Line<'a> {
 #[derive(Debug)]
 pub(crate) struct Lines<'s> {
     source: &'s Source,
+    /// Used again for every block and never cleared: clearing costs as much as reading.
     buffer: Vec<u8>,
+    /// How much of the buffer holds what was read.
+    filled: usize,
     /// Held over a long line, so that only one is in memory however many threads there are.
     long: &'s Mutex<()>,
 }
 
 impl<'s> Lines<'s> {
     pub(crate) fn new(source: &'s Source, long: &'s Mutex<()>) -> Self {
-        Self { source, buffer: Vec::new(), long }
+        Self { source, buffer: Vec::new(), filled: 0, long }
     }
 
     /// Calls `each` for every line that starts in `block` until it returns false.
     pub(crate) fn in_block(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
         if block.start == 0 {
-            return self.from_start(block, each);
+            return self.starting_at(block, each);
         }
         // One byte more at the front tells whether a line starts exactly here.
         let front = block.start - 1;
         self.fill(front..block.end)?;
-        match memchr(b'\n', &self.buffer) {
+        match memchr(b'\n', &self.buffer[..self.filled]) {
             Some(end) => self.cut(front, end + 1, block.end, each),
             None => Ok(()),
         }
     }
 
     /// Like [`Self::in_block`] for a block that is known to start with a line.
-    pub(crate) fn from_start(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+    pub(crate) fn starting_at(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
         self.fill(block.clone())?;
         self.cut(block.start, 0, block.end, each)
     }
 
     fn fill(&mut self, range: Range<u64>) -> Result<()> {
-        self.buffer.resize(usize::try_from(range.end - range.start).unwrap_or(usize::MAX), 0);
-        self.source.read_at(&mut self.buffer, range.start)
+        self.filled = 0;
+        self.read_on(range.start, usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
+    }
+
+    /// Reads more behind what the buffer holds.
+    fn read_on(&mut self, offset: u64, more: usize) -> Result<()> {
+        let old = self.filled;
+        self.filled += more;
+        if self.buffer.len() < self.filled {
+            self.buffer.resize(self.filled, 0);
+        }
+        self.source.read_at(&mut self.buffer[old..self.filled], offset)
     }
 
     /// Cuts the buffer, which holds what stands at `front`, from `at` on.
     fn cut(&mut self, front: u64, mut at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
-        let len = self.buffer.len();
+        let len = self.filled;
         while at < len {
             let Some(length) = memchr(b'\n', &self.buffer[at..len]) else {
                 return self.across_end(front + at as u64, at, end, each);
@@ -85,23 +98,23 @@ impl<'s> Lines<'s> {
     /// Handles the last line of a block, which starts at `at` in the buffer and goes on behind it.
     fn across_end(&mut self, offset: u64, at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
         let mut from = end;
-        while from < self.source.len() && self.buffer.len() - at <= LONG {
-            let old = self.buffer.len();
-            let more = BLOCK.min(usize::try_from(self.source.len() - from).unwrap_or(BLOCK));
-            self.buffer.resize(old + more, 0);
-            self.source.read_at(&mut self.buffer[old..], from)?;
-            if let Some(stop) = memchr(b'\n', &self.buffer[old..]) {
+        while from < self.source.len() && self.filled - at <= LONG {
+            let old = self.filled;
+            // A line that goes on is mostly a short way from its end.
+            let more = (BLOCK / 4).min(usize::try_from(self.source.len() - from).unwrap_or(BLOCK / 4));
+            self.read_on(from, more)?;
+            if let Some(stop) = memchr(b'\n', &self.buffer[old..self.filled]) {
                 each(Line { bytes: &self.buffer[at..old + stop], offset, terminated: true });
                 return Ok(());
             }
             from += more as u64;
         }
         if from == self.source.len() {
-            each(Line { bytes: &self.buffer[at..], offset, terminated: false });
+            each(Line { bytes: &self.buffer[at..self.filled], offset, terminated: false });
             return Ok(());
         }
-        self.buffer.truncate(0);
-        self.buffer.shrink_to(BLOCK);
+        // Only one long line may be in memory, and this part of it is read again.
+        self.buffer = Vec::new();
         let (stop, terminated) = self.find_end(from)?;
         let _one_at_a_time = self.long.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = vec![0; usize::try_from(stop - offset).unwrap_or(usize::MAX)];

@@ -243,7 +243,7 @@ impl Reader<'_, '_> {
         };
         // The header's line is cut off by its offset, not by a LF, as far as this block can tell.
         if from == behind {
-            lines.from_start(from..to, each)?
+            lines.starting_at(from..to, each)?
         } else {
             lines.in_block(from..to, each)?
         }

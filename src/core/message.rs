@@ -106,6 +106,10 @@ fn bash(message: Raw<'_>) -> String {
     let mut text = format!("Ran `{command}`\n");
     push_fenced(&mut text, &output);
     push_end(&mut text, message, "(command cancelled)", "Command exited with code");
+    let path = message.get_str("fullOutputPath").filter(|path| !path.is_empty());
+    if let Some(path) = path.filter(|_| message.get("truncated").is_some_and(Raw::is_true)) {
+        text.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
+    }
     text
 }
 
@@ -141,10 +145,6 @@ fn push_end(text: &mut String, message: Raw<'_>, cancelled: &str, failed: &str) 
         text.push_str(cancelled);
     } else if let Some(code) = code {
         text.push_str(&format!("\n\n{failed} {}", String::from_utf8_lossy(code.bytes())));
-    }
-    let path = message.get_str("fullOutputPath").filter(|path| !path.is_empty());
-    if let Some(path) = path.filter(|_| message.get("truncated").is_some_and(Raw::is_true)) {
-        text.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
     }
 }
 

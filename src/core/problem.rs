@@ -31,8 +31,6 @@ pub enum ProblemKind {
     MalformedMessage,
     /// A compaction that does not say what it kept.
     KeptRangeUnknown,
-    /// A label on an entry that does not exist.
-    DanglingLabel,
     /// Not a fault of the file: the path asked for leaves something out.
     Unreachable,
 }
@@ -52,7 +50,6 @@ impl ProblemKind {
             Self::Cycle => "cycle",
             Self::MalformedMessage => "malformed-message",
             Self::KeptRangeUnknown => "kept-range-unknown",
-            Self::DanglingLabel => "dangling-label",
             Self::Unreachable => "unreachable",
         }
     }

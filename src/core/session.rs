@@ -388,10 +388,8 @@ impl Builder {
         for &dead in &self.dead {
             kept[dead as usize] = NONE;
         }
-        let mut next = 0;
-        for place in kept.iter_mut().filter(|place| **place != NONE) {
+        for (next, place) in (0..).zip(kept.iter_mut().filter(|place| **place != NONE)) {
             *place = next;
-            next += 1;
         }
         let new = |place: u32| kept.get(place as usize).copied().unwrap_or(NONE);
         let renumber = |node: &mut NodeId| {

@@ -1,0 +1,319 @@
+//! Failures and warnings: exit codes, words for people, objects for programs.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::{HEADER, Scratch, message};
+use crate::support::Run;
+
+fn session() -> Scratch {
+    Scratch::new(&[message("aaaa1111", "", "user", "one"), message("aaaa2222", "aaaa1111", "user", "two")])
+}
+
+/// Gives the objects on stderr; each line must be one of the documented shape.
+fn objects(run: &Run, what: &str) -> Vec<Value> {
+    let objects: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let allowed = BTreeSet::from(["kind", "message", "file", "line", "hint"]);
+    for (at, object) in objects.iter().enumerate() {
+        let members: Vec<_> = object.as_object().unwrap().iter().collect();
+        let [(name, inner)] = members[..] else { panic!("{what}: {object}") };
+        let is_last = at + 1 == objects.len();
+        assert!(name == "warning" || (name == "error" && is_last && run.code == 2), "{what}: {object}");
+        let keys: BTreeSet<_> = inner.as_object().unwrap().keys().map(String::as_str).collect();
+        assert!(keys.is_subset(&allowed), "{what}: {object}");
+        assert!(name == "error" || !keys.contains("hint"), "{what}: {object}");
+        assert!(inner["kind"].is_string() && inner["message"].is_string(), "{what}: {object}");
+        assert!(keys.contains("file") == inner["file"].is_string(), "{what}: {object}");
+        assert!(keys.contains("line") == inner["line"].is_u64(), "{what}: {object}");
+        assert!(keys.contains("hint") == inner["hint"].is_string(), "{what}: {object}");
+    }
+    objects
+}
+
+/// Checks a failure in words and as an object, and that both say the same.
+fn check(scratch: &Scratch, args: &str, kind: &str, file: Option<&str>, line: Option<u64>) {
+    let run = scratch.run(&format!("{args} --format json"));
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}: {run:?}");
+    let error = objects(&run, args).pop().expect("an error object")["error"].take();
+    assert_eq!(error["kind"], kind, "{args}: {error}");
+    assert_eq!(error["file"].as_str(), file, "{args}: {error}");
+    assert_eq!(error["line"].as_u64(), line, "{args}: {error}");
+
+    let run = scratch.run(args);
+    let place = match (file, line) {
+        (Some(file), Some(line)) => format!("{file}:{line}: "),
+        (Some(file), None) => format!("{file}: "),
+        _ => String::new(),
+    };
+    let hint = error["hint"].as_str().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
+    let expected = format!("error: {place}{}\n{hint}", error["message"].as_str().unwrap());
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr), (2, "", expected), "{args}");
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let scratch = session();
+    fs::write(scratch.path("empty.jsonl"), "").unwrap();
+    fs::write(scratch.path("blank.jsonl"), "\n  \r\n\n").unwrap();
+    for command in ["tree", "context", "label", "branch"] {
+        let check = |file: &str, kind: &str| check(&scratch, &format!("{command} {file}"), kind, Some(file), None);
+        check("missing.jsonl", "io");
+        check("no/such/folder/s.jsonl", "io");
+        check("s.jsonl/s.jsonl", "io");
+        check(".", "io");
+        check("empty.jsonl", "empty");
+        check("blank.jsonl", "empty");
+        check("/dev/null", "empty");
+    }
+}
+
+#[test]
+fn files_that_are_no_session() {
+    let scratch = session();
+    let check = |text: &str, line: u64| {
+        fs::write(scratch.path("x.jsonl"), text).unwrap();
+        for command in ["tree", "context", "label", "branch"] {
+            check(&scratch, &format!("{command} x.jsonl"), "not-a-session", Some("x.jsonl"), Some(line));
+        }
+    };
+    check("{\"type\":\"message\",\"id\":\"a\"}\n", 1);
+    check("\n{\"type\":\"message\",\"id\":\"a\"}\n", 2);
+    check("{\"type\":\"session\"}\n", 1);
+    check("{\"type\":\"session\",\"id\":7}\n", 1);
+    check("{\"type\":\"title\",\"title\":\"x\"}\n{\"type\":\"session\"}\n", 2);
+    check("{}\n", 1);
+}
+
+#[test]
+fn text_is_no_session() {
+    for text in ["# A README\n\nwith words\n", "[]\n", "\u{0}\u{0}\u{0}\n"] {
+        let run = Scratch::bytes(text.as_bytes()).run("tree s.jsonl --json");
+        let error = &objects(&run, text).pop().unwrap()["error"];
+        assert_eq!((run.code, &error["kind"]), (2, &Value::from("not-a-session")), "{text}: {run:?}");
+    }
+}
+
+#[test]
+fn entries_that_are_not_there() {
+    let scratch = session();
+    for (args, kind) in [
+        ("tree s.jsonl --leaf zzzz", "not-found"),
+        ("tree s.jsonl --entry zzzz", "not-found"),
+        ("tree s.jsonl --entry @ --entry zzzz", "not-found"),
+        ("tree s.jsonl --leaf aaaa", "ambiguous"),
+        ("tree s.jsonl --leaf @~7", "not-found"),
+        ("context s.jsonl --leaf zzzz", "not-found"),
+        ("context s.jsonl --leaf aaaa", "ambiguous"),
+        ("label s.jsonl zzzz", "not-found"),
+        ("label s.jsonl aaaa", "ambiguous"),
+    ] {
+        check(&scratch, args, kind, Some("s.jsonl"), None);
+    }
+}
+
+/// Command lines that do not go, each with a word that the message must have.
+const MISUSES: [(&str, &str); 17] = [
+    ("tree", "SESSION"),
+    ("tree s.jsonl extra", "extra"),
+    ("tree s.jsonl --bogus", "--bogus"),
+    ("tree s.jsonl --filter bogus", "bogus"),
+    ("tree s.jsonl --search", "--search"),
+    ("tree s.jsonl --leaf @ --root", "--root"),
+    ("tree s.jsonl --entry @ --search x", "--search"),
+    ("tree s.jsonl --entry @ --path", "--path"),
+    ("tree s.jsonl --entry @ --full", "--full"),
+    ("tree s.jsonl --width 0", "--width"),
+    ("tree s.jsonl --width -3", "-3"),
+    ("tree s.jsonl --jobs 0", "--jobs"),
+    ("tree s.jsonl --color perhaps", "perhaps"),
+    ("context s.jsonl --leaf @ --root", "--root"),
+    ("label s.jsonl aaaa1111 name", "name"),
+    ("branch s.jsonl aaaa1111", "aaaa1111"),
+    ("bogus s.jsonl", "bogus"),
+];
+
+#[test]
+fn misuse_is_told_in_words() {
+    let scratch = session();
+    for (args, word) in MISUSES {
+        let run = scratch.run(args);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}: {run:?}");
+        assert!(run.stderr.starts_with("error: ") && run.stderr.contains(word), "{args}: {run:?}");
+    }
+    let run = scratch.run("");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.contains("Usage: session-tree"), "{run:?}");
+}
+
+#[test]
+fn misuse_is_told_in_objects() {
+    let scratch = session();
+    for (args, word) in MISUSES {
+        for format in ["--json", "--format json", "--format=json", "--format jsonl", "--format=jsonl", "--format llm"] {
+            let what = format!("{args} {format}");
+            let run = scratch.run(&what);
+            assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{what}: {run:?}");
+            let objects = objects(&run, &what);
+            let [object] = &objects[..] else { panic!("{what}: {run:?}") };
+            let error = &object["error"];
+            assert_eq!(error["kind"], "usage", "{what}: {object}");
+            let message = error["message"].as_str().unwrap();
+            assert!(!message.starts_with("error") && !message.contains("\u{1b}"), "{what}: {object}");
+            // Options that the command does not have may be what is told instead.
+            let words = [word, "--format", "--json", "jsonl", "llm"];
+            assert!(words.iter().any(|word| message.contains(word)), "{what}: {object}");
+        }
+    }
+}
+
+#[test]
+fn options_that_do_not_go_together() {
+    let scratch = session();
+    for args in ["tree s.jsonl --full", "tree s.jsonl --full --format table"] {
+        let run = scratch.run(args);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}: {run:?}");
+        let lines: Vec<_> = run.stderr.lines().collect();
+        assert!(lines[0].starts_with("error: ") && lines[0].contains("--full"), "{run:?}");
+        assert!(lines[1].starts_with("hint: ") && lines[1].contains("jsonl"), "{run:?}");
+        assert_eq!(lines.len(), 2, "{run:?}");
+    }
+    for args in ["tree s.jsonl --full --json", "tree s.jsonl --entry @ --format jsonl"] {
+        let run = scratch.run(args);
+        let objects = objects(&run, args);
+        assert_eq!((run.code, run.stdout.as_str(), objects.len()), (2, "", 1), "{args}: {run:?}");
+        assert_eq!(objects[0]["error"]["kind"], "usage", "{args}: {run:?}");
+        assert!(objects[0]["error"]["hint"].is_string(), "{args}: {run:?}");
+    }
+    assert_eq!(scratch.run("tree s.jsonl --entry @ --format table").code, 2);
+    assert_eq!(scratch.run("tree s.jsonl --json --format text").code, 2);
+}
+
+#[test]
+fn what_does_nothing_is_warned_about() {
+    let scratch = session();
+    for option in ["--search two", "--path", "--filter user-only"] {
+        let run = scratch.run(&format!("tree s.jsonl --json {option}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        assert_eq!(objects(&run, option)[0]["warning"]["kind"], "usage", "{run:?}");
+    }
+    let run = scratch.run("tree s.jsonl --json --filter all");
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn nothing_found_is_no_failure() {
+    let empty = Scratch::new::<&str>(&[]);
+    for args in [
+        "tree s.jsonl",
+        "tree s.jsonl --format table",
+        "tree s.jsonl --format jsonl",
+        "tree s.jsonl --json",
+        "tree s.jsonl --path --root",
+        "context s.jsonl",
+        "context s.jsonl --format llm",
+        "label s.jsonl",
+        "label s.jsonl --json",
+        "branch s.jsonl",
+        "branch s.jsonl --json",
+    ] {
+        let run = empty.run(args);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args}: {run:?}");
+    }
+    let run = session().run("tree s.jsonl --search nothing-has-this --format jsonl");
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+    let run = session().run("label s.jsonl aaaa1111");
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+}
+
+/// A session with something odd on lines 2, 3 and 5, and one entry.
+fn damaged() -> Scratch {
+    let entry = message("aaaa1111", "gone", "user", "one");
+    Scratch::bytes(format!("{HEADER}\nno json\n{{\"type\":\"foreign\"}}\n\n{entry}\n").as_bytes())
+}
+
+#[test]
+fn warnings_name_file_and_line() {
+    let run = damaged().run("tree s.jsonl");
+    assert_eq!(run.code, 0);
+    assert!(run.stdout.contains("aaaa1111"), "{run:?}");
+    let lines: Vec<_> = run.stderr.lines().collect();
+    assert_eq!(lines.len(), 3, "{run:?}");
+    for (line, number) in lines.iter().zip([2, 3, 5]) {
+        assert!(line.starts_with(&format!("warning: s.jsonl:{number}: ")), "{line}");
+    }
+}
+
+#[test]
+fn warnings_are_objects_beside_json() {
+    let scratch = damaged();
+    for args in [
+        "tree s.jsonl --json",
+        "tree s.jsonl --format jsonl",
+        "context s.jsonl --json",
+        "context s.jsonl --format llm",
+        "label s.jsonl --json",
+        "label s.jsonl aaaa1111 --json",
+        "branch s.jsonl --json",
+        "branch s.jsonl --format jsonl",
+    ] {
+        let run = scratch.run(args);
+        assert_eq!(run.code, 0, "{args}: {run:?}");
+        let told: Vec<_> = objects(&run, args)
+            .iter()
+            .map(|object| &object["warning"])
+            .map(|told| (told["kind"].as_str().unwrap().to_owned(), told["line"].as_u64(), told["file"].clone()))
+            .collect();
+        let expected = [("malformed-line", 2), ("foreign-line", 3), ("orphan", 5)];
+        let expected = expected.map(|(kind, line)| (kind.to_owned(), Some(line), Value::from("s.jsonl")));
+        assert_eq!(told[..3], expected, "{args}");
+    }
+}
+
+#[test]
+fn an_error_comes_behind_the_warnings() {
+    let run = damaged().run("tree s.jsonl --leaf zzzz --json");
+    let objects = objects(&run, "damaged");
+    assert_eq!((run.code, run.stdout.as_str(), objects.len()), (2, "", 4), "{run:?}");
+    assert!(objects[..3].iter().all(|object| object["warning"].is_object()));
+    assert_eq!(objects[3]["error"]["kind"], "not-found");
+    let run = damaged().run("tree s.jsonl --leaf zzzz");
+    let starts: Vec<_> = run.stderr.lines().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(starts, ["warning", "warning", "warning", "error", "hint"]);
+}
+
+#[test]
+fn quiet_leaves_only_the_error() {
+    let scratch = damaged();
+    for args in ["tree s.jsonl --quiet", "tree s.jsonl -q", "-q tree s.jsonl", "context s.jsonl -q --json"] {
+        let run = scratch.run(args);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args}: {run:?}");
+    }
+    let run = scratch.run("tree s.jsonl -q --leaf zzzz");
+    assert_eq!((run.code, run.stderr.lines().count()), (2, 1), "{run:?}");
+    assert!(run.stderr.starts_with("error: s.jsonl: "), "{run:?}");
+    let run = scratch.run("tree s.jsonl -q --leaf zzzz --json");
+    let objects = objects(&run, "quiet");
+    assert_eq!((run.code, objects.len()), (2, 1), "{run:?}");
+    assert_eq!(objects[0]["error"]["kind"], "not-found");
+}
+
+#[test]
+fn file_names_with_blanks_and_bad_bytes() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let scratch = session();
+    for name in [&b"my session.jsonl"[..], b"s\xff.jsonl", b"--json", b"\xe6\x97\xa5.jsonl"] {
+        let name = OsStr::from_bytes(name);
+        fs::copy(scratch.path("s.jsonl"), scratch.path(name)).unwrap();
+        let args = [OsStr::new("label"), OsStr::new("--"), name, OsStr::new("aaaa1111")];
+        let run = scratch.args(args);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+        fs::remove_file(scratch.path(name)).unwrap();
+        let run = scratch.args(args);
+        assert_eq!(run.code, 2, "{run:?}");
+        assert!(run.stderr.contains(name.to_string_lossy().as_ref()), "{run:?}");
+    }
+}

@@ -1,0 +1,15 @@
+//! Tests that need more than one module: golden data, cases, properties, and the binary.
+//!
+//! Each area has a file; [`support`] holds what they share.
+
+#![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
+
+mod cases;
+mod cli;
+mod completions;
+mod golden;
+mod layout;
+mod properties;
+mod readme;
+mod support;
+mod terminal;
