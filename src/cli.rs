@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use crate::cmd::{self, App, Global};
 use crate::ui::report::Failure;
 
-/// Looks at the session trees of coding agents.
+/// Look at, fork and move in the session trees of coding agents
 ///
 /// A session is the file in which an agent (pi, omp and their relatives) keeps a conversation. Its
 /// entries form a tree: going back to an earlier message starts a branch, and the leaf is where
@@ -27,6 +27,8 @@ Examples:
   session-tree tree session.jsonl                  the tree, the active branch first
   session-tree tree session.jsonl --search timeout rows with a word
   session-tree context session.jsonl --format llm  what the model would get
+  session-tree branch session.jsonl user:1         a new session from before the last prompt
+  session-tree navigate session.jsonl label:ok --save  go back to a label
   ls -t ~/.pi/agent/sessions/*/*.jsonl | head -1   the newest session of pi
 
 ENTRY is an id or 4 and more of its first characters, @ (the leaf), label:NAME, user:1 (the last
@@ -46,6 +48,8 @@ enum Command {
     Context(cmd::context::ContextArgs),
     Label(cmd::label::LabelArgs),
     Branch(cmd::branch::BranchArgs),
+    Navigate(cmd::navigate::NavigateArgs),
+    Migrate(cmd::migrate::MigrateArgs),
     Completions(cmd::completions::CompletionsArgs),
 }
 
@@ -98,6 +102,8 @@ impl Cli {
             Command::Context(args) => args.is_json(),
             Command::Label(args) => args.is_json(),
             Command::Branch(args) => args.is_json(),
+            Command::Navigate(args) => args.is_json(),
+            Command::Migrate(args) => args.is_json(),
             Command::Completions(_) => false,
         };
         App::new(&self.global, json)
@@ -107,14 +113,17 @@ impl Cli {
     ///
     /// # Errors
     /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self, app: App) -> anyhow::Result<()> {
-        match self.command {
-            Command::Tree(args) => args.run(&app),
-            Command::Context(args) => args.run(&app),
-            Command::Label(args) => args.run(&app),
-            Command::Branch(args) => args.run(&app),
+    pub fn run(self, app: &App) -> anyhow::Result<ExitCode> {
+        let done = match self.command {
+            Command::Tree(args) => args.run(app),
+            Command::Context(args) => args.run(app),
+            Command::Label(args) => args.run(app),
+            Command::Branch(args) => args.run(app),
+            Command::Navigate(args) => args.run(app),
+            Command::Migrate(args) => return args.run(app),
             Command::Completions(args) => args.run(),
-        }
+        };
+        done.map(|()| ExitCode::SUCCESS)
     }
 }
 

@@ -4,24 +4,21 @@ use std::io;
 use std::process::ExitCode;
 
 use session_tree::cli::{self, Parsed};
-use session_tree::ui::report::{Failure, Report};
+use session_tree::ui::report::{COULD_NOT, Failure, Report};
 
 fn main() -> ExitCode {
     let (result, report) = match cli::parse() {
         Parsed::Run(cli) => {
             let app = cli.app();
             let report = app.report;
-            (cli.run(app), report)
+            (cli.run(&app), report)
         }
         Parsed::Done(code) => return code,
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            fail(report, &error);
-            ExitCode::from(2)
-        }
+        Err(error) => fail(report, &error),
     }
 }
 
@@ -31,15 +28,18 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
 }
 
-fn fail(report: Report, error: &anyhow::Error) {
-    match error.downcast_ref::<Failure>() {
-        Some(failure) => report.failure(failure),
-        None => report.failure(&Failure {
-            kind: "io",
-            message: format!("cannot write the output: {error:#}"),
-            file: None,
-            line: None,
-            hint: None,
-        }),
+fn fail(report: Report, error: &anyhow::Error) -> ExitCode {
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        report.failure(failure);
+        return ExitCode::from(failure.exit);
     }
+    report.failure(&Failure {
+        kind: "io",
+        message: format!("cannot write the output: {error:#}"),
+        file: None,
+        line: None,
+        hint: None,
+        exit: COULD_NOT,
+    });
+    ExitCode::from(COULD_NOT)
 }

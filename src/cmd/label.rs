@@ -1,35 +1,61 @@
 //! `label`: the labels of a session.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use super::world::{self, Writing};
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
+use crate::core::commit::{self, Anchor, Commit, Guard};
+use crate::core::draft::Draft;
+use crate::core::error::Error;
+use crate::core::label::{self, Change};
 use crate::core::load::Keep;
-use crate::core::session::{Label, Session};
+use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
-use crate::ui::json::{LabelRow, Time};
+use crate::core::walk;
+use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
+use crate::ui::report::Failure;
 use crate::ui::tree::{speaker, tilde};
 use crate::ui::{escape, fit};
 
-/// List the labels of a session, or print one
+/// List, print, set or clear labels
 ///
 /// Labels are bookmarks on entries. Without ENTRY all that are set now are listed, in the order of
-/// setting; with ENTRY its label is printed, nothing if it has none.
+/// setting; with ENTRY its label is printed, nothing if it has none; with NAME it is set. A change
+/// is one more line at the end of the file: everything else stays as it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  session-tree label session.jsonl          all labels
-  session-tree label session.jsonl user:1   the label of the last prompt
-  session-tree tree session.jsonl --leaf label:plan-b --path")]
+  session-tree label session.jsonl                 all labels
+  session-tree label session.jsonl user:1          the label of the last prompt
+  session-tree label session.jsonl @~3 plan-b      set a label
+  session-tree label session.jsonl label:plan-b --clear
+  printf '%s\\t%s\\n' @ green user:1 asked | session-tree label session.jsonl --from -")]
 pub struct LabelArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Entry whose label to print
-    #[arg(value_name = "ENTRY")]
+    /// Entry: an id or its start, @, label:NAME, user:N, each with ~N
+    #[arg(value_name = "ENTRY", conflicts_with = "from")]
     entry: Option<String>,
+    /// Label to set: one line
+    #[arg(value_name = "NAME", requires = "entry", conflicts_with_all = ["clear", "from"])]
+    name: Option<String>,
+    /// Take the label away
+    #[arg(long, requires = "entry", conflicts_with = "from")]
+    clear: bool,
+    /// Set labels from lines ENTRY<TAB>NAME, all in one step; - for standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Append to this entry instead of the file's leaf; this moves the leaf there
+    #[arg(long, value_name = "ENTRY")]
+    leaf: Option<String>,
+    #[command(flatten)]
+    writing: Writing,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
@@ -57,14 +83,84 @@ impl LabelArgs {
     /// # Errors
     /// A [`Failure`](crate::ui::report::Failure), or what the system says of writing to stdout.
     pub fn run(self, app: &App) -> Result<()> {
+        let writes = self.name.is_some() || self.clear || self.from.is_some();
+        if writes {
+            self.session.must_be_a_file()?;
+            self.name.as_deref().map_or(Ok(()), label::check_name).map_err(self.session.failed())?;
+        }
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         let mut output = Output::new();
         match &self.entry {
+            _ if writes => self.write(app, &session, &mut output)?,
             Some(name) => self.one(&session, name, &mut output)?,
             None if self.is_json() => self.json(&session, &mut output)?,
             None => self.list(app, &session, &mut output)?,
         }
         Ok(output.finish()?)
+    }
+
+    fn write(&self, app: &App, session: &Session, output: &mut Output) -> Result<()> {
+        let failed = self.session.failed();
+        commit::check(session).map_err(&failed)?;
+        let leaf = self.session.leaf(session, self.leaf.as_deref())?;
+        let changes = self.changes(session, leaf)?;
+        let mut anchor = Anchor::Leaf;
+        if let Some(leaf) = leaf.filter(|_| self.leaf.is_some()) {
+            if !walk::active(session, session.leaf())[leaf.index()] {
+                let id = session.id(leaf);
+                let message = format!("`{id}` is off the active path: the leaf moves to its branch");
+                app.report.warn("leaf-moved", &message, Some(&self.session.session), None);
+            }
+            anchor = Anchor::At(Some(session.id(leaf).to_owned()));
+        }
+        world::prepare()?;
+        let commit = Commit {
+            path: &self.session.session,
+            manners: self.writing.manners(),
+            jobs: app.jobs,
+            anchor,
+            guard: Guard::None,
+            needs: changes.iter().map(|change| change.target.clone()).collect(),
+        };
+        let mut fresh = world::entry_id;
+        let mut world = world::world(&mut fresh);
+        let write = &mut |draft: &mut Draft<'_>| changes.iter().for_each(|change| change.append(draft));
+        let done = commit.write(session, &mut world, write).map_err(&failed)?;
+        self.session.committed(app, &done);
+        let rows: Vec<_> = done.ids.iter().zip(&changes).map(|(id, change)| LabelChange::of(id, change)).collect();
+        match (self.is_json(), self.from.is_some()) {
+            (true, true) => output.json_line(&rows)?,
+            (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,
+            (false, _) => changes.iter().try_for_each(|change| output.text(&told(change)))?,
+        }
+        Ok(())
+    }
+
+    /// Gives what is to be set or cleared, with the entries found.
+    fn changes(&self, session: &Session, leaf: Option<NodeId>) -> Result<Vec<Change>> {
+        let target =
+            |name: &str| -> Result<String> { Ok(session.id(self.session.entry(session, leaf, name)?).to_owned()) };
+        let Some(from) = &self.from else {
+            let Some(entry) = &self.entry else { return Ok(Vec::new()) };
+            return Ok(vec![Change { target: target(entry)?, name: self.name.clone() }]);
+        };
+        let failed = |line: Option<u32>, error: Error| Failure { line, ..Failure::new(&error, from) };
+        let text = super::read_text(from).map_err(|error| failed(None, error))?;
+        let mut changes = Vec::new();
+        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+            let Some((entry, name)) = text.split_once('\t') else {
+                let message = "no tab on this line".to_owned();
+                let error = Error::Usage { message, hint: "lines are ENTRY<TAB>NAME".to_owned() };
+                return Err(failed(Some(line), error).into());
+            };
+            label::check_name(name).map_err(|error| failed(Some(line), error))?;
+            changes.push(Change { target: target(entry)?, name: Some(name.to_owned()) });
+        }
+        if changes.is_empty() {
+            let message = "no labels in it".to_owned();
+            return Err(failed(None, Error::Usage { message, hint: "lines are ENTRY<TAB>NAME".to_owned() }).into());
+        }
+        Ok(changes)
     }
 
     fn one(&self, session: &Session, name: &str, output: &mut Output) -> Result<()> {
@@ -124,6 +220,15 @@ impl LabelArgs {
             output.text(&listing.rows(cells))?;
         }
         Ok(output.text(&listing.foot())?)
+    }
+}
+
+/// Says what was done, for people.
+fn told(change: &Change) -> String {
+    let target = escape::line(&change.target);
+    match &change.name {
+        Some(name) => format!("labelled {target} [{}]\n", escape::line(name)),
+        None => format!("cleared the label of {target}\n"),
     }
 }
 

@@ -9,6 +9,7 @@ use std::thread;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use crate::core::commit::Committed;
 use crate::core::error::Error;
 use crate::core::load::Keep;
 use crate::core::select;
@@ -21,7 +22,10 @@ pub mod branch;
 pub mod completions;
 pub mod context;
 pub mod label;
+pub mod migrate;
+pub mod navigate;
 pub mod tree;
+mod world;
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -95,6 +99,27 @@ impl SessionArg {
         |error| Failure::new(&error, &self.session).into()
     }
 
+    /// Tells of what was done to the file beside what was asked for.
+    fn committed(&self, app: &App, done: &Committed) {
+        if let Some(version) = done.migrated_from {
+            let message = format!("the file was version {version}: it was migrated to 3 in the same step");
+            app.report.warn("migrated", &message, Some(&self.session), None);
+        }
+        if done.closed_torn_line {
+            let message = "its last line was unfinished: the new entry starts on a line of its own";
+            app.report.warn("torn-line", message, Some(&self.session), None);
+        }
+    }
+
+    /// Refuses standard input, for commands that write into the session.
+    fn must_be_a_file(&self) -> Result<()> {
+        if self.session == Path::new("-") {
+            let failure = Failure::usage("cannot write into standard input", "give the path of a session file");
+            return Err(failure.into());
+        }
+        Ok(())
+    }
+
     /// Finds an entry.
     fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
         select::entry(session, leaf, name).map_err(self.failed())
@@ -105,6 +130,21 @@ impl SessionArg {
         let own = session.leaf();
         name.map_or(Ok(own), |name| self.entry(session, own, name).map(Some))
     }
+}
+
+/// Reads a text that is given in a file, or on standard input.
+fn read_text(path: &Path) -> Result<String, Error> {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(Error::io("cannot read"))?;
+    String::from_utf8(bytes).map_err(|_| {
+        let cause = io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
+        Error::Io { doing: "cannot read", cause }
+    })
 }
 
 /// Gives how mistakes on a command line that does not parse are reported to programs.

@@ -2,9 +2,9 @@
 
 use super::entry::{BlockKind, Entry, Kind, Role, Scan};
 use super::error::{Error, Result};
-use super::migrate::{self, Place};
 use super::preview;
 use super::session::{NodeId, Session};
+use super::upgrade::{self, Place};
 
 /// How much is read at once while entries are asked for in the order of the file, in bytes.
 const AHEAD: usize = 256 * 1024;
@@ -154,7 +154,7 @@ pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> 
         let kept = session.well_formed.get(at).map(|&kept| NodeId(kept))?;
         (kept <= node).then(|| session.id(kept).to_owned())
     };
-    migrate::rewrite(object, place, kept)
+    upgrade::rewrite(object, place, kept)
 }
 
 fn changed(session: &Session, node: NodeId) -> Error {

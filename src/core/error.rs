@@ -3,6 +3,9 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
+
+use super::holder::Holder;
 
 /// A failure of a core operation. The file's name is added by the command that knows it.
 #[derive(Debug)]
@@ -44,6 +47,59 @@ pub enum Error {
         /// The 1-based line that is not there any more, if it is known.
         line: Option<u32>,
     },
+    /// A version that may be read but not written to.
+    Unwritable {
+        /// What the version is.
+        why: String,
+    },
+    /// Only user messages can be branched from.
+    NotAUserMessage {
+        /// What was asked for.
+        id: String,
+        /// What it is instead.
+        what: String,
+        /// The nearest user message above it.
+        nearest: Option<String>,
+    },
+    /// The file or its folder may not be written to.
+    ReadOnly {
+        /// What was tried.
+        doing: &'static str,
+        /// The system's reason.
+        cause: io::Error,
+    },
+    /// Another program holds the lock.
+    Locked {
+        /// Its process, if the lock says so.
+        holder: Option<u32>,
+    },
+    /// Another program has the file open for writing.
+    InUse {
+        /// Which one.
+        holder: Holder,
+    },
+    /// A new file would replace one.
+    Exists {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// The last line is unfinished, so that the file cannot be changed as a whole.
+    Unfinished {
+        /// That line.
+        line: u32,
+    },
+    /// A signal asked to stop.
+    Interrupted {
+        /// Which one.
+        signal: i32,
+    },
+    /// Something that was given makes no sense.
+    Usage {
+        /// What and why.
+        message: String,
+        /// How to do it.
+        hint: String,
+    },
     /// Reading or writing failed.
     Io {
         /// What was tried, as in "cannot read".
@@ -62,6 +118,14 @@ impl Error {
         move |cause| Self::Io { doing, cause }
     }
 
+    /// Wraps a system error of writing: not being allowed to is told apart.
+    pub fn writing(doing: &'static str, cause: io::Error) -> Self {
+        match cause.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { doing, cause },
+            _ => Self::Io { doing, cause },
+        }
+    }
+
     /// Gives the stable name of the failure, as JSON errors carry it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -70,6 +134,14 @@ impl Error {
             Self::NotFound { .. } | Self::TooFarUp { .. } => "not-found",
             Self::Ambiguous { .. } => "ambiguous",
             Self::Changed { .. } => "changed",
+            Self::Unwritable { .. } => "unsupported-version",
+            Self::NotAUserMessage { .. } => "not-a-user-message",
+            Self::ReadOnly { .. } => "read-only",
+            Self::Locked { .. } => "locked",
+            Self::InUse { .. } | Self::Unfinished { .. } => "in-use",
+            Self::Exists { .. } => "exists",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Usage { .. } => "usage",
             Self::Io { .. } => "io",
         }
     }
@@ -79,6 +151,7 @@ impl Error {
         match self {
             Self::NotASession { line, .. } => Some(*line),
             Self::Changed { line } => *line,
+            Self::Unfinished { line } => Some(*line),
             _ => None,
         }
     }
@@ -97,7 +170,24 @@ impl Error {
             Self::TooFarUp { ancestors: 0, .. } => Some("it is a root; take it without `~`".to_owned()),
             Self::TooFarUp { ancestors, .. } => Some(format!("`~{ancestors}` is the root")),
             Self::Changed { .. } => Some("another program is writing to it; try again".to_owned()),
-            Self::Empty | Self::Io { .. } => None,
+            Self::NotAUserMessage { nearest: Some(nearest), id, .. } => {
+                Some(format!("branch at the user message above it, `{nearest}`, or copy up to it with `--at {id}`"))
+            }
+            Self::NotAUserMessage { nearest: None, id, .. } => Some(format!("copy up to it with `--at {id}`")),
+            Self::ReadOnly { .. } => Some("write to a copy, or to another folder".to_owned()),
+            Self::Locked { holder: Some(pid) } => {
+                Some(format!("wait for process {pid}, or give it more time with `--lock-timeout`"))
+            }
+            Self::Locked { holder: None } => Some("give it more time with `--lock-timeout`".to_owned()),
+            Self::InUse { holder } => {
+                Some(format!("close the session in {} first; `--force` writes all the same", holder.program))
+            }
+            Self::Exists { .. } => Some("name another file; nothing is replaced".to_owned()),
+            Self::Unfinished { .. } => {
+                Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
+            }
+            Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::Interrupted { .. } | Self::Unwritable { .. } | Self::Empty | Self::Io { .. } => None,
         }
     }
 }
@@ -122,7 +212,20 @@ impl fmt::Display for Error {
                 write!(f, "`{name}` goes beyond the root: the entry has {ancestors} ancestors")
             }
             Self::Changed { .. } => f.write_str("the file changed while it was read"),
-            Self::Io { doing, cause } => write!(f, "{doing}: {cause}"),
+            Self::Unwritable { why } => write!(f, "cannot write to it: {why}"),
+            Self::NotAUserMessage { id, what, .. } => {
+                write!(f, "cannot branch at `{id}`: it is {what}, no user message")
+            }
+            Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {cause}"),
+            Self::Locked { holder: Some(pid) } => write!(f, "cannot lock it: process {pid} holds the lock"),
+            Self::Locked { holder: None } => f.write_str("cannot lock it: another program holds the lock"),
+            Self::InUse { holder: Holder { pid, program } } => {
+                write!(f, "in use: {program} (process {pid}) has it open for writing and would not see the change")
+            }
+            Self::Exists { path } => write!(f, "cannot make `{}`: it exists", path.display()),
+            Self::Unfinished { .. } => f.write_str("cannot change it: its last line is unfinished"),
+            Self::Interrupted { .. } => f.write_str("interrupted; nothing was changed"),
+            Self::Usage { message, .. } => f.write_str(message),
         }
     }
 }

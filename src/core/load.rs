@@ -112,6 +112,8 @@ pub(crate) struct Part {
     pub(crate) problems: Problems,
     /// How many lines start in the block.
     pub(crate) lines: u32,
+    /// Where the last line of the file starts, if no LF ends it.
+    pub(crate) open_end: Option<u64>,
 }
 
 /// Where the session begins.
@@ -120,8 +122,12 @@ pub(crate) struct Start {
     pub(crate) header: Header,
     /// The title slot's title, if there is a slot.
     pub(crate) slot: Option<Option<String>>,
+    /// Offset of the header's line.
+    pub(crate) offset: u64,
     /// Offset of the line behind the header.
     pub(crate) behind: u64,
+    /// Whether a LF ends the header's line.
+    pub(crate) terminated: bool,
     /// Well-formed lines before the header, the slot not counted.
     pub(crate) before: u32,
     pub(crate) problems: Problems,
@@ -158,7 +164,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
                 let behind = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
                 let why = "its header has no string `id`";
                 found = Some(match Header::read(entry, number) {
-                    Some(header) => Ok((header, behind)),
+                    Some(header) => Ok((header, line.offset, behind, line.terminated)),
                     None => Err(NotASession { line: number, why }),
                 });
             } else if entry.kind() == Kind::Title && was_first {
@@ -176,7 +182,9 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
         at = end;
     }
     match found {
-        Some(Ok((header, behind))) => Ok(Start { header, slot, behind, before, problems }),
+        Some(Ok((header, offset, behind, terminated))) => {
+            Ok(Start { header, slot, offset, behind, terminated, before, problems })
+        }
         Some(Err(error)) => Err(error),
         None if problems.is_empty() && slot.is_none() => Err(Empty),
         None => Err(NotASession { line: 1, why: "it has no session header" }),
@@ -257,6 +265,9 @@ impl Part {
     fn take(&mut self, line: Line<'_>, scan: &mut Scan, keep: Keep<'_>) {
         let number = self.lines;
         self.lines += 1;
+        if !line.terminated {
+            self.open_end = Some(line.offset);
+        }
         match scan.read(line.bytes) {
             Ok(entry) => self.entry(entry, number, line.offset, keep),
             Err(_) if line::is_blank(line.bytes) => {}
@@ -341,7 +352,8 @@ fn damaged_header(bytes: &[u8], line: u32) -> Option<super::error::Error> {
     was_header.then_some(super::error::Error::NotASession { line, why })
 }
 
-fn without_bom<'l>(line: Line<'l>) -> &'l [u8] {
+/// Gives a line without the mark that some editors put at the start of a file.
+pub(crate) fn without_bom<'l>(line: Line<'l>) -> &'l [u8] {
     match line.bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] if line.offset == 0 => rest,
         bytes => bytes,

@@ -1,271 +1,175 @@
-//! Old versions: the ids that entries get, and what changes in their lines. The same rules serve
-//! reading (in memory) and the files that are written.
+//! Copies old sessions as version 3: one pass, line by line, by the rules of [`super::upgrade`].
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::Write;
+use std::sync::Mutex;
 
-use uuid::Uuid;
+use super::entry::{self, Scan};
+use super::error::{Error, Result};
+pub use super::header::CURRENT;
+use super::header::Declared;
+use super::line::{self, BLOCK, Line, Lines};
+use super::load;
+use super::source::Source;
+use super::upgrade::{Ids, Place, header, rewrite};
 
-use super::json::{Cursor, Kind, Raw, Span};
-use super::text;
-
-/// Makes the ids of version 1 entries: deterministic, so that one file always gets the same ones.
-#[derive(Debug)]
-pub(crate) struct Ids {
-    namespace: Uuid,
-    ordinal: u32,
+/// What to do about an unfinished last line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Torn {
+    /// A writer may still be at work in the file that is to be replaced.
+    Refuse,
+    /// It is copied like other malformed lines.
+    Copy,
 }
 
-impl Ids {
-    /// Starts for a session; `ordinal` lines that are no header have gone by.
-    pub(crate) fn new(header_id: &str, ordinal: u32) -> Self {
-        Self { namespace: Uuid::new_v5(&Uuid::NAMESPACE_OID, header_id.as_bytes()), ordinal }
-    }
-
-    /// Gives the next line's id: the first of its candidates that is free.
-    pub(crate) fn next(&mut self, is_free: impl Fn(&str) -> bool) -> String {
-        let ordinal = self.ordinal;
-        self.ordinal += 1;
-        let mut attempt = 0_u32;
-        loop {
-            let name = if attempt == 0 { ordinal.to_string() } else { format!("{ordinal}.{attempt}") };
-            let mut id = Uuid::new_v5(&self.namespace, name.as_bytes()).simple().to_string();
-            id.truncate(8);
-            if is_free(&id) {
-                return id;
-            }
-            attempt += 1;
-        }
-    }
-}
-
-/// What a version 1 entry gets.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) parent: Option<&'a str>,
-}
-
-/// Brings an entry's text to version 3, changing only what must change.
+/// Copies a session of version 1 or 2 as version 3. Everything that need not change stays as it
+/// is, malformed lines and what stands around entries included. One pass; memory for the ids.
 ///
-/// `place` is given for version 1; `kept` maps a line index of version 1 to the id of that entry
-/// if it is this one or an earlier one.
-pub(crate) fn rewrite<'a>(
-    object: &'a [u8],
-    place: Option<Place<'_>>,
-    kept: impl Fn(f64) -> Option<String>,
-) -> Cow<'a, [u8]> {
-    let mut edits = Edits::default();
-    if let Some(place) = place {
-        lay_in_tree(&mut edits, object, place, kept);
+/// # Errors
+/// [`Error::Unfinished`] if the last line is and `torn` refuses that, [`Error::Unwritable`] if the version is not known
+/// for sure; also [`Error::NotASession`], [`Error::Empty`], [`Error::Io`], and what `out` says.
+pub fn copy(source: &Source, torn: Torn, out: &mut dyn Write) -> Result<()> {
+    let start = load::start(source)?;
+    let mut copy =
+        Copy { version: start.header.version, start: &start, list: None, torn, scan: Scan::default(), line: 0 };
+    if start.header.version == Declared::Absent || start.header.version == Declared::Number(1) {
+        copy.list = Some(List::new(&start));
     }
-    rename_role(&mut edits, object);
-    edits.apply(object)
+    let long = Mutex::new(());
+    let mut lines = Lines::new(source, &long);
+    let block = BLOCK as u64;
+    let mut at = 0;
+    while at < source.len() {
+        let end = source.len().min(at + block);
+        let mut failure = None;
+        lines.in_block(at..end, |line| match copy.line(line, out) {
+            Ok(()) => true,
+            Err(error) => {
+                failure = Some(error);
+                false
+            }
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        at = end;
+    }
+    Ok(())
 }
 
-fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn(f64) -> Option<String>) {
-    let members = members(object);
-    let last = |name: &str| members.iter().rfind(|member| member.name == name.as_bytes());
-    let is_compaction = last("type").is_some_and(|member| &object[member.value.range()] == b"\"compaction\"");
-    let mut fresh = Vec::new();
-    let mut put = |name: &str, value: Option<&str>| {
-        let mut json = Vec::new();
-        match value {
-            Some(value) => text::push_json(&mut json, value),
-            None => json.extend_from_slice(b"null"),
-        }
-        match last(name) {
-            Some(member) => edits.replace(member.value, json),
-            None => {
-                text::push_json(&mut fresh, name);
-                fresh.push(b':');
-                fresh.extend_from_slice(&json);
-                fresh.push(b',');
-            }
-        }
-    };
-    put("id", Some(place.id));
-    put("parentId", place.parent);
-    if !fresh.is_empty() {
-        let first = members.first().map(|member| member.key.start);
-        // Right behind `type`; without one in front of everything.
-        match last("type").map(|member| member.value.end) {
-            Some(at) => {
-                fresh.pop();
-                fresh.insert(0, b',');
-                edits.insert(at, fresh);
-            }
-            None => {
-                if first.is_none() {
-                    fresh.pop();
-                }
-                edits.insert(first.unwrap_or(1), fresh);
-            }
-        }
-    }
-    if !is_compaction {
-        return;
-    }
-    for (at, member) in members.iter().enumerate().filter(|(_, member)| member.name == b"firstKeptEntryIndex") {
-        let index = Raw::new(&object[member.value.range()]).number();
-        let Some(index) = index.filter(|index| index.fract() == 0.0) else { continue };
-        match kept(index) {
-            Some(id) => {
-                let mut json = Vec::new();
-                text::push_json(&mut json, &id);
-                edits.replace(member.key, b"\"firstKeptEntryId\"".to_vec());
-                edits.replace(member.value, json);
-            }
-            None if at > 0 => {
-                edits.replace(Span { start: members[at - 1].value.end, end: member.value.end }, Vec::new())
-            }
-            None => {
-                let end = members.get(at + 1).map_or(member.value.end, |next| next.key.start);
-                edits.replace(Span { start: member.key.start, end }, Vec::new());
-            }
-        }
-    }
+/// What has to be done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// It is of this version, and an old one.
+    Migration(u32),
+    /// It is of the current version, or read as if it were.
+    Nothing,
+    /// It is of this version, which is newer than any known.
+    Newer(u32),
 }
 
-/// Calls the role `hookMessage` by its current name.
-fn rename_role(edits: &mut Edits, object: &[u8]) {
-    let members = |at: Span| (members(&object[at.range()]), at.start);
-    let whole = Span::new(0, object.len());
-    let last = |at: Span, name: &[u8]| {
-        let (members, shift) = members(at);
-        let member = members.into_iter().rfind(|member| member.name == name)?;
-        Some(Span { start: member.value.start + shift, end: member.value.end + shift })
-    };
-    let is = |at: Span, text: &str| Raw::new(&object[at.range()]).str().as_deref() == Some(text);
-    // Most lines do not name it anywhere: that is much quicker to see.
-    if memchr::memmem::find(object, b"hookMessage").is_none() && memchr::memmem::find(object, b"\\u").is_none() {
-        return;
-    }
-    if !last(whole, b"type").is_some_and(|kind| is(kind, "message")) {
-        return;
-    }
-    let Some(message) = last(whole, b"message") else { return };
-    if let Some(role) = last(message, b"role").filter(|&role| is(role, "hookMessage")) {
-        edits.replace(role, b"\"custom\"".to_vec());
-    }
+/// Tells what has to be done to a file, from its header alone.
+///
+/// # Errors
+/// As [`copy`], of reading.
+pub fn need(source: &Source) -> Result<Need> {
+    Ok(match load::start(source)?.header.version {
+        Declared::Absent => Need::Migration(1),
+        Declared::Number(version) if version < CURRENT => Need::Migration(version),
+        Declared::Number(version) if version > CURRENT => Need::Newer(version),
+        Declared::Number(_) | Declared::Odd => Need::Nothing,
+    })
 }
 
-/// Where one member of an object stands.
-struct Member {
-    name: Vec<u8>,
-    /// The name with its quotes.
-    key: Span,
-    value: Span,
+/// A copy on its way.
+struct Copy<'a> {
+    version: Declared,
+    start: &'a load::Start,
+    /// Version 1 only.
+    list: Option<List>,
+    torn: Torn,
+    scan: Scan,
+    line: u32,
 }
 
-/// Goes through the members of an object that is known to be well-formed.
-fn members(object: &[u8]) -> Vec<Member> {
-    let mut cursor = Cursor::new(object);
-    let mut out = Vec::new();
-    if Raw::new(object).kind() != Kind::Object || cursor.begin_object().is_err() {
-        return out;
-    }
-    let mut first = true;
-    loop {
-        let before = cursor.position();
-        let Ok(Some(key)) = cursor.next_member(&mut first) else { return out };
-        let behind = cursor.position();
-        let start = before + object[before..behind].iter().position(|&byte| byte == b'"').unwrap_or(0);
-        let end = before + object[before..behind].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
-        let name = key.name().to_vec();
-        let Ok(value) = cursor.value() else { return out };
-        out.push(Member { name, key: Span::new(start, end), value });
+impl Copy<'_> {
+    fn line(&mut self, line: Line<'_>, out: &mut dyn Write) -> Result<()> {
+        self.line = self.line.saturating_add(1);
+        let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
+        let bytes = load::without_bom(line);
+        let is_before = line.offset < self.start.offset;
+        match self.scan.read(bytes) {
+            Ok(entry) if !is_before => {
+                let span = entry.object_span().range();
+                write(&line.bytes[..line.bytes.len() - bytes.len() + span.start])?;
+                let object = entry.object().bytes();
+                let new = if line.offset == self.start.offset {
+                    header(object)
+                } else if entry.kind() == entry::Kind::Header {
+                    if let Some(list) = &mut self.list {
+                        list.ids.push(String::new());
+                    }
+                    Cow::Borrowed(object)
+                } else {
+                    let is_sure = self.version != Declared::Absent || !entry.kind().is_entry_type();
+                    if !is_sure && entry.id().is_some() {
+                        return Err(unsure());
+                    }
+                    self.version = if is_sure { self.version } else { Declared::Number(1) };
+                    match &mut self.list {
+                        Some(list) => Cow::Owned(list.add(object)),
+                        None => rewrite(object, None, |_| None),
+                    }
+                };
+                write(&new)?;
+                write(&bytes[span.end..])?;
+            }
+            Err(_) if self.torn == Torn::Refuse && !line.terminated && !line::is_blank(line.bytes) => {
+                return Err(Error::Unfinished { line: self.line });
+            }
+            _ => write(line.bytes)?,
+        }
+        if line.terminated { write(b"\n") } else { Ok(()) }
     }
 }
 
-/// Changes to a text, each at a place of its own.
-#[derive(Default)]
-struct Edits(Vec<(Span, Vec<u8>)>);
-
-impl Edits {
-    fn replace(&mut self, span: Span, with: Vec<u8>) {
-        self.0.push((span, with));
-    }
-
-    fn insert(&mut self, at: u32, text: Vec<u8>) {
-        self.0.push((Span { start: at, end: at }, text));
-    }
-
-    fn apply(mut self, text: &[u8]) -> Cow<'_, [u8]> {
-        if self.0.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        self.0.sort_by_key(|(span, _)| (span.start, span.end));
-        let mut out = Vec::with_capacity(text.len() + 64);
-        let mut at = 0;
-        for (span, with) in self.0 {
-            let range = span.range();
-            out.extend_from_slice(text.get(at..range.start).unwrap_or_default());
-            out.extend_from_slice(&with);
-            at = at.max(range.end);
-        }
-        out.extend_from_slice(&text[at..]);
-        Cow::Owned(out)
-    }
+/// Says why a file without version whose entries have ids is not written to.
+pub(crate) fn unsure() -> Error {
+    let why = "its header has no version, but its entries have ids: agents would flatten the tree".to_owned();
+    Error::Unwritable { why }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Place, rewrite};
+/// The entries of a version 1 file so far.
+struct List {
+    fresh: Ids,
+    /// The id on each well-formed line; empty if there is none.
+    ids: Vec<String>,
+    used: HashSet<String>,
+    last: Option<usize>,
+}
 
-    fn check(line: &str, expected: &str) {
-        let place = Place { id: "00000002", parent: Some("00000001") };
-        let kept = |index: f64| (index == 1.0).then(|| "00000001".to_owned());
-        let out = rewrite(line.as_bytes(), Some(place), kept);
-        assert_eq!(String::from_utf8_lossy(&out), expected);
-        assert!(serde_json::from_slice::<serde::de::IgnoredAny>(&out).is_ok());
+impl List {
+    fn new(start: &load::Start) -> Self {
+        let ids = vec![String::new(); start.before as usize + 1];
+        Self { fresh: Ids::new(&start.header.id, start.before), ids, used: HashSet::new(), last: None }
     }
 
-    #[test]
-    fn new_members_go_behind_type() {
-        check(r#"{"type":"x","n":1E5}"#, r#"{"type":"x","id":"00000002","parentId":"00000001","n":1E5}"#);
-        check(r#"{ "n": 1, "type" : "x" }"#, r#"{ "n": 1, "type" : "x","id":"00000002","parentId":"00000001" }"#);
-        check(r#"{"n":1}"#, r#"{"id":"00000002","parentId":"00000001","n":1}"#);
-        check("{}", r#"{"id":"00000002","parentId":"00000001"}"#);
-        check(r#"{ }"#, r#"{"id":"00000002","parentId":"00000001" }"#);
-    }
-
-    #[test]
-    fn existing_members_keep_their_place() {
-        check(r#"{"id":7,"type":"x","parentId":"?"}"#, r#"{"id":"00000002","type":"x","parentId":"00000001"}"#);
-        check(r#"{"type":"x","id":1,"id":2}"#, r#"{"type":"x","parentId":"00000001","id":1,"id":"00000002"}"#);
-    }
-
-    #[test]
-    fn kept_index_becomes_an_id() {
-        let of = |rest: &str| format!(r#"{{"type":"compaction","id":"00000002","parentId":"00000001"{rest}}}"#);
-        let check = |rest: &str, expected: &str| check(&format!(r#"{{"type":"compaction"{rest}}}"#), &of(expected));
-        check(r#","firstKeptEntryIndex": 1 ,"a":0"#, r#","firstKeptEntryId": "00000001" ,"a":0"#);
-        check(r#","firstKeptEntryIndex":9,"a":0"#, r#","a":0"#);
-        check(r#","firstKeptEntryIndex":-1"#, "");
-        check(r#","firstKeptEntryIndex":1.5"#, r#","firstKeptEntryIndex":1.5"#);
-        check(r#","firstKeptEntryIndex":"1""#, r#","firstKeptEntryIndex":"1""#);
-    }
-
-    #[test]
-    fn only_the_role_of_a_message_is_renamed() {
-        let check = |line: &str, expected: &str| {
-            let out = rewrite(line.as_bytes(), None, |_| None);
-            assert_eq!(String::from_utf8_lossy(&out), expected);
+    fn add(&mut self, object: &[u8]) -> Vec<u8> {
+        let id = self.fresh.next(|id| !self.used.contains(id));
+        self.used.insert(id.clone());
+        self.ids.push(id.clone());
+        let parent = self.last.map(|at| self.ids[at].as_str());
+        let kept = |index: f64| {
+            if !(0.0..=f64::from(u32::MAX)).contains(&index) {
+                return None;
+            }
+            // In range and whole: the cast is exact.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            self.ids.get(index as usize).filter(|id| !id.is_empty()).cloned()
         };
-        check(
-            r#"{"type":"message","message":{"role":"hookMessage","content":"role:hookMessage"}}"#,
-            r#"{"type":"message","message":{"role":"custom","content":"role:hookMessage"}}"#,
-        );
-        check(
-            r#"{"type":"message","message":{"role":"\u0068ookMessage"}}"#,
-            r#"{"type":"message","message":{"role":"custom"}}"#,
-        );
-        for same in [
-            r#"{"type":"custom","message":{"role":"hookMessage"}}"#,
-            r#"{"type":"message","message":{"role":"user","content":"hookMessage"}}"#,
-            r#"{"type":"message","message":"hookMessage"}"#,
-        ] {
-            check(same, same);
-        }
+        let new = rewrite(object, Some(Place { id: &id, parent }), kept).into_owned();
+        self.last = Some(self.ids.len() - 1);
+        new
     }
 }

@@ -2,16 +2,24 @@
 //! no clock, no random numbers: those come in as arguments.
 
 pub mod body;
+pub mod branch;
+pub mod commit;
 pub mod context;
+pub mod draft;
 pub mod entry;
 pub mod error;
+pub mod files;
 pub mod filter;
 pub mod header;
+pub mod holder;
 pub mod json;
+pub mod label;
 mod line;
 pub mod load;
+pub mod lock;
 pub mod message;
-mod migrate;
+pub mod migrate;
+pub mod navigate;
 pub mod preview;
 pub mod problem;
 pub mod rows;
@@ -21,4 +29,6 @@ pub mod session;
 pub mod source;
 pub mod text;
 pub mod time;
+mod upgrade;
 pub mod walk;
+pub mod write;

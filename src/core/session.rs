@@ -4,6 +4,7 @@
 //! recurses, and nothing takes more than time in proportion (n log n for sorting siblings).
 
 use std::collections::HashMap;
+use std::fs::Permissions;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -12,10 +13,10 @@ use super::entry::{Kind, Role, Traits};
 use super::error::Result;
 use super::header::{CURRENT, Declared, Header};
 use super::load::{self, Found, Keep, Part, Str};
-use super::migrate::Ids;
 use super::problem::{ProblemKind, Problems};
 use super::source::Source;
 use super::time::Stamp;
+use super::upgrade::Ids;
 
 /// One entry of a session, by its place among the entries in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +83,8 @@ pub struct Session {
     children: Vec<NodeId>,
     roots: Vec<NodeId>,
     missing: Vec<(NodeId, Str)>,
+    /// Entries that were made roots to break a cycle, or that name themselves.
+    cut: Vec<NodeId>,
     labels: Vec<Label>,
     label_of: HashMap<NodeId, u32>,
     /// Tool calls by assistant entry and call id.
@@ -90,6 +93,8 @@ pub struct Session {
     results: Vec<(NodeId, Str)>,
     /// Version 1: the entry on each well-formed line.
     pub(crate) well_formed: Vec<u32>,
+    /// How far the file is understood: its end, or the start of a last line without LF.
+    pub(crate) read_to: u64,
 }
 
 impl Session {
@@ -148,6 +153,16 @@ impl Session {
     pub fn missing_parent(&self, node: NodeId) -> Option<&str> {
         let at = self.missing.binary_search_by_key(&node, |(orphan, _)| *orphan).ok()?;
         Some(self.missing[at].1.of(&self.texts[self.nodes[node.index()].part as usize]))
+    }
+
+    /// Tells whether an entry is a root only because its parent is missing or its own descendant.
+    pub fn is_cut(&self, node: NodeId) -> bool {
+        self.missing_parent(node).is_some() || self.cut.contains(&node)
+    }
+
+    /// Gives the permissions of the file, if it is one.
+    pub fn permissions(&self) -> Option<Permissions> {
+        self.source.permissions()
     }
 
     /// Gives the children, oldest first.
@@ -264,6 +279,7 @@ struct Builder {
     results: Vec<(NodeId, Str)>,
     name: Option<String>,
     well_formed: Vec<u32>,
+    open_end: Option<u64>,
     problems: Problems,
 }
 
@@ -292,12 +308,14 @@ impl Builder {
             results: Vec::new(),
             name: None,
             well_formed,
+            open_end: None,
             problems,
         }
     }
 
     fn take(&mut self, part: Part) {
-        let Part { text, found, labels, name, calls, results, problems, lines } = part;
+        let Part { text, found, labels, name, calls, results, problems, lines, open_end } = part;
+        self.open_end = self.open_end.or(open_end);
         if let Some(name) = name {
             self.name = Some(name.of(&text).to_owned()).filter(|name| !name.is_empty());
         }
@@ -419,6 +437,8 @@ impl Builder {
         self.calls.retain(|(node, ..)| node.0 != NONE);
         self.results.retain(|(node, _)| node.0 != NONE);
         self.nodes.shrink_to_fit();
+        let header_end = if start.terminated { source.len() } else { start.offset };
+        let read_to = self.open_end.unwrap_or(header_end);
         let mut session = Session {
             source,
             header: start.header,
@@ -434,11 +454,13 @@ impl Builder {
             children: Vec::new(),
             roots: Vec::new(),
             missing: Vec::new(),
+            cut: Vec::new(),
             labels: Vec::new(),
             label_of: HashMap::new(),
             calls: self.calls,
             results: self.results,
             well_formed: self.well_formed,
+            read_to,
         };
         session.sort_calls();
         session.link(&self.parents);
@@ -477,6 +499,7 @@ impl Session {
                 Some(parent) if parent == node => {
                     let message = format!("`{}` is its own parent; shown as a root", self.id(node));
                     self.problems.push(ProblemKind::Cycle, line, || message);
+                    self.cut.push(node);
                 }
                 Some(parent) => self.nodes[at].parent = parent.0,
                 None => {
@@ -513,6 +536,7 @@ impl Session {
             let message = format!("`{}` is its own ancestor; the loop is cut above it", self.id(first));
             self.problems.push(ProblemKind::Cycle, Some(self.line(first)), || message);
             self.nodes[first.index()].parent = NONE;
+            self.cut.push(first);
         }
     }
 

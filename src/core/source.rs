@@ -2,18 +2,41 @@
 //!
 //! Never maps a file into memory: another program may truncate it at any time.
 
-use std::fs::File;
-use std::io::{self, Read, Seek};
-use std::os::unix::fs::FileExt;
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use super::error::{Error, Result};
+
+/// What tells one state of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    dev: u64,
+    ino: u64,
+    /// Length in bytes.
+    pub len: u64,
+    modified: (i64, i64),
+}
+
+impl Stat {
+    /// Takes what the system says.
+    pub fn of(meta: &Metadata) -> Self {
+        Self { dev: meta.dev(), ino: meta.ino(), len: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()) }
+    }
+
+    /// Tells whether it is one file, longer or shorter.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        (self.dev, self.ino) == (other.dev, other.ino)
+    }
+}
 
 /// An open session file, with the length it had when it was opened.
 #[derive(Debug)]
 pub struct Source {
     file: File,
     len: u64,
+    stat: Option<Stat>,
 }
 
 impl Source {
@@ -31,7 +54,7 @@ impl Source {
         if !meta.is_file() || file.stream_position().is_err() {
             return Self::spool(file);
         }
-        Ok(Self { file, len: meta.len() })
+        Ok(Self { file, len: meta.len(), stat: Some(Stat::of(&meta)) })
     }
 
     /// Copies a stream into an unlinked temporary file.
@@ -41,7 +64,18 @@ impl Source {
     pub fn spool(mut stream: impl Read) -> Result<Self> {
         let mut file = tempfile::tempfile().map_err(Error::io("cannot make a temporary file"))?;
         let len = io::copy(&mut stream, &mut file).map_err(Error::io("cannot copy the input to a temporary file"))?;
-        Ok(Self { file, len })
+        Ok(Self { file, len, stat: None })
+    }
+
+    /// Gives the state of the file when it was opened; `None` for what was spooled.
+    pub fn stat(&self) -> Option<Stat> {
+        self.stat
+    }
+
+    /// Gives the permissions of the file; `None` for what was spooled.
+    pub fn permissions(&self) -> Option<Permissions> {
+        self.stat?;
+        Some(self.file.metadata().ok()?.permissions())
     }
 
     /// Gives the length in bytes when the source was opened.
@@ -52,6 +86,22 @@ impl Source {
     /// Tells whether there was nothing in it.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// Copies everything, as it is.
+    ///
+    /// # Errors
+    /// As [`Self::read_at`], and what `out` says.
+    pub fn copy_to(&self, out: &mut dyn Write) -> Result<()> {
+        let mut window = vec![0; 256 * 1024];
+        let mut at = 0;
+        while at < self.len {
+            let count = window.len().min(usize::try_from(self.len - at).unwrap_or(usize::MAX));
+            self.read_at(&mut window[..count], at)?;
+            out.write_all(&window[..count]).map_err(|cause| Error::writing("cannot write", cause))?;
+            at += count as u64;
+        }
+        Ok(())
     }
 
     /// Fills `buffer` with what stands at `offset`.

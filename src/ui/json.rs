@@ -1,11 +1,14 @@
 //! The JSON shapes. They are a contract: documented in the README, additions only.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::core::body::Bodies;
 use crate::core::error::Result;
 use crate::core::json::{Kind, Raw};
+use crate::core::label::Change;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::{self, Stamp};
 
@@ -57,6 +60,122 @@ pub struct LabelRow<'a> {
     /// Whether the labelled entry exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
+}
+
+/// A label that was set or cleared (`label SESSION ENTRY NAME --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LabelChange<'a> {
+    /// The new entry's id.
+    pub entry_id: &'a str,
+    /// The labelled entry's id.
+    pub target_id: &'a str,
+    /// The label; null if it was cleared.
+    pub label: Option<&'a str>,
+}
+
+impl<'a> LabelChange<'a> {
+    /// Takes what was written.
+    pub fn of(entry_id: &'a str, change: &'a Change) -> Self {
+        Self { entry_id, target_id: &change.target, label: change.name.as_deref() }
+    }
+}
+
+/// What a move did (`navigate --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Navigated<'a> {
+    /// Whether the leaf was there already.
+    pub noop: bool,
+    /// Whether a hook said no.
+    pub cancelled: bool,
+    /// Whether this only tells what would be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
+    /// What was asked for.
+    pub target_id: Option<&'a str>,
+    /// The leaf that was left.
+    pub old_leaf_id: Option<&'a str>,
+    /// Where the leaf went before anything was written.
+    pub position_id: Option<&'a str>,
+    /// The leaf now.
+    pub new_leaf_id: Option<&'a str>,
+    /// The deepest entry on both paths.
+    pub common_ancestor_id: Option<&'a str>,
+    /// What was left behind.
+    pub entries_to_summarize: Vec<&'a str>,
+    /// What goes into the editor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editor_text: Option<&'a str>,
+    /// The summary's entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary_entry: Option<&'a RawValue>,
+    /// Whether a hook made the summary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_extension: Option<bool>,
+    /// The ids of all new entries.
+    pub written: &'a [String],
+    /// What the model would see now.
+    pub context: ContextSize<'a>,
+}
+
+/// A context in short.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextSize<'a> {
+    /// How many messages it has.
+    pub messages: usize,
+    /// The level of thinking.
+    pub thinking_level: &'a str,
+    /// The models by role.
+    pub models: &'a BTreeMap<String, String>,
+    /// The mode.
+    pub mode: &'a str,
+}
+
+/// What a fork made (`branch SESSION ENTRY --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Branched<'a> {
+    /// Whether a hook said no.
+    pub cancelled: bool,
+    /// Whether this only tells what would be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<bool>,
+    /// The entry that was named.
+    pub entry_id: &'a str,
+    /// The text of the user message that it forks at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selected_text: Option<&'a str>,
+    /// The new file.
+    pub session_file: Option<String>,
+    /// The new session's id.
+    pub session_id: Option<&'a str>,
+    /// The file that it comes from.
+    pub parent_session: Option<&'a str>,
+    /// The id of its last entry.
+    pub leaf_id: Option<&'a str>,
+    /// Lines behind the header.
+    pub entries: usize,
+    /// How many of them are labels.
+    pub labels: usize,
+}
+
+/// What became of a file (`migrate --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Migrated<'a> {
+    /// The file.
+    pub path: String,
+    /// The version that it had; null if it is no session.
+    pub from: Option<u32>,
+    /// The version that it has, or would have.
+    pub to: Option<u32>,
+    /// What became of it.
+    pub status: &'a str,
+    /// Why it could not be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<&'a str>,
 }
 
 /// An entry that one can branch from (`branch SESSION --json`).

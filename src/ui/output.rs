@@ -44,7 +44,7 @@ impl Output {
     /// # Errors
     /// What the system says.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
-        self.write(text.as_bytes())
+        self.write_all(text.as_bytes())
     }
 
     /// Writes JSON text, whole strings only; bad UTF-8 becomes U+FFFD.
@@ -53,11 +53,11 @@ impl Output {
     /// What the system says.
     pub fn json(&mut self, json: &[u8]) -> io::Result<()> {
         if !self.is_terminal && std::str::from_utf8(json).is_ok() {
-            return self.write(json);
+            return self.write_all(json);
         }
         let text = String::from_utf8_lossy(json);
         let text = if self.is_terminal { Cow::Owned(escape::json(&text).into_owned()) } else { text };
-        self.write(text.as_bytes())
+        self.write_all(text.as_bytes())
     }
 
     /// Writes a value as one line of JSON.
@@ -85,12 +85,19 @@ impl Output {
         }
         self.stream.flush()
     }
+}
 
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+/// For the lines of a session file as they are.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.held {
-            Some(held) => held.write_all(bytes),
-            None => self.stream.write_all(bytes),
+            Some(held) => held.write(bytes),
+            None => self.stream.write(bytes),
         }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
     }
 }
 

@@ -1,12 +1,14 @@
 //! Warnings, hints and failures: words on stderr for people, objects for programs.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::escape;
+use super::moved::quoted;
 use super::paint::{Ink, Paint};
 use crate::core::error::Error;
 use crate::core::problem::Problem;
@@ -24,18 +26,35 @@ pub struct Failure {
     pub line: Option<u32>,
     /// How to get on.
     pub hint: Option<String>,
+    /// The exit code.
+    pub exit: u8,
 }
+
+/// The exit code of what could not be done.
+pub const COULD_NOT: u8 = 2;
 
 impl Failure {
     /// Wraps a failure of the core with the file's name.
     pub fn new(error: &Error, file: &Path) -> Self {
         let file = (file != Path::new("-")).then(|| file.to_owned());
-        Self { kind: error.kind(), message: error.to_string(), file, line: error.line(), hint: error.hint() }
+        let exit = match error {
+            // 128 + the signal's number, as shells have it.
+            Error::Interrupted { signal } => u8::try_from(128 + signal).unwrap_or(COULD_NOT),
+            _ => COULD_NOT,
+        };
+        Self { kind: error.kind(), message: error.to_string(), file, line: error.line(), hint: error.hint(), exit }
     }
 
     /// Makes a failure of the command line.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: "usage", message: message.into(), file: None, line: None, hint: Some(hint.into()) }
+        Self {
+            kind: "usage",
+            message: message.into(),
+            file: None,
+            line: None,
+            hint: Some(hint.into()),
+            exit: COULD_NOT,
+        }
     }
 }
 
@@ -72,9 +91,10 @@ struct Message<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Line<'a> {
+enum Line<'a, T = ()> {
     Warning(Message<'a>),
     Error(Message<'a>),
+    Result(T),
 }
 
 impl Report {
@@ -92,23 +112,48 @@ impl Report {
         }
         let file = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
         if self.json {
-            return self.object(&Line::Warning(Message { kind, message, file, line, hint: None }));
+            return self.object(&Line::<()>::Warning(Message { kind, message, file, line, hint: None }));
         }
         self.words("warning", Ink::Warning, &place(file.as_deref(), line), message, None);
     }
 
+    /// Says how to get on after something went well.
+    pub fn hint(self, text: &str) {
+        if self.quiet || self.json {
+            return;
+        }
+        let mut out = String::new();
+        self.paint.push(&mut out, Ink::Strong, "hint");
+        print(&format!("{out}: {}\n", escape::lines(text)));
+    }
+
+    /// Says how to go on in a new session, the text to be sent again last.
+    pub fn forked(self, path: Option<&Path>, text: Option<&str>) {
+        if let Some(path) = path {
+            self.hint(&format!("`pi --session {}` goes on there", quoted(&path.display().to_string())));
+        }
+        if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
+            print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));
+        }
+    }
+
+    /// Gives a result to programs beside an output that owns stdout.
+    pub fn result(self, value: &impl Serialize) {
+        self.object(&Line::Result(value));
+    }
+
     /// Tells of a failure.
     pub fn failure(self, failure: &Failure) {
-        let Failure { kind, message, file, line, hint } = failure;
+        let Failure { kind, message, file, line, hint, .. } = failure;
         let file = file.as_ref().map(|file| file.display().to_string());
         let hint = hint.as_deref().filter(|_| self.json || !self.quiet);
         if self.json {
-            return self.object(&Line::Error(Message { kind, message, file, line: *line, hint }));
+            return self.object(&Line::<()>::Error(Message { kind, message, file, line: *line, hint }));
         }
         self.words("error", Ink::Error, &place(file.as_deref(), *line), message, hint);
     }
 
-    fn object(self, line: &Line<'_>) {
+    fn object(self, line: &Line<'_, impl Serialize>) {
         if let Ok(json) = serde_json::to_string(line) {
             print(&format!("{}\n", escape::json(&json)));
         }
@@ -128,6 +173,32 @@ impl Report {
             out.push('\n');
         }
         print(&out);
+    }
+}
+
+/// A progress bar, on a terminal only.
+#[derive(Debug)]
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// Starts one for so many files.
+    pub fn new(report: Report, files: usize) -> Self {
+        let is_shown = !report.json && !report.quiet && files > 1 && std::io::stderr().is_terminal();
+        let bar = if is_shown { ProgressBar::new(files as u64) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files") {
+            bar.set_style(if report.paint.ascii { style.progress_chars("=> ") } else { style });
+        }
+        Self(bar)
+    }
+
+    /// Tells that one more is done.
+    pub fn step(&self) {
+        self.0.inc(1);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
     }
 }
 

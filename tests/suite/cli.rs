@@ -20,7 +20,8 @@ mod search;
 mod snapshots;
 
 /// What every session here starts with.
-pub const HEADER: &str = r#"{"type":"session","version":3,"id":"s-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/mia/shop"}"#;
+pub const HEADER: &str =
+    r#"{"type":"session","version":3,"id":"s-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/mia/shop"}"#;
 
 /// A folder with a session `s.jsonl` in it, where the binary is run.
 pub struct Scratch(TempDir);

@@ -36,7 +36,8 @@ struct Case {
 
 impl Case {
     fn all() -> Vec<Self> {
-        let mut paths: Vec<_> = fs::read_dir(support::data("golden")).unwrap().map(|file| file.unwrap().path()).collect();
+        let mut paths: Vec<_> =
+            fs::read_dir(support::data("golden")).unwrap().map(|file| file.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         paths.sort();
         let read = |path: std::path::PathBuf| Self {
@@ -96,9 +97,11 @@ fn for_each(check: impl Fn(&Case, &str, &Value)) {
 /// Brings a value to what both sides can agree on: `null` means absent, and numbers are doubles.
 fn normal(value: &Value) -> Value {
     match value {
-        Value::Object(members) => {
-            members.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), normal(value))).collect()
-        }
+        Value::Object(members) => members
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), normal(value)))
+            .collect(),
         Value::Array(elements) => elements.iter().map(normal).collect(),
         Value::Number(number) => json!(number.as_f64()),
         other => other.clone(),
@@ -299,6 +302,23 @@ fn old_versions_show_as_the_agents_migrate_them() {
         }
     }
     assert!(count > 500, "{count}");
+}
+
+#[test]
+fn nested_json_holds_the_lines_as_they_are() {
+    let mut count = 0;
+    for case in Case::all().iter().filter(|case| case.session.version == 3) {
+        let path = support::data(&format!("golden/{}.jsonl", case.name));
+        let json = support::run(["tree", "--json", path.to_str().unwrap()]).ok();
+        let text = fs::read_to_string(&path).unwrap();
+        let is_entry = |line: &&str| serde_json::from_str::<Value>(line).is_ok_and(|line| line["type"] != "session");
+        for line in text.lines().filter(is_entry) {
+            let node = format!(r#"{{"entry":{line},"children":["#);
+            assert_eq!(json.matches(&node).count(), 1, "{} in {json}", line);
+            count += 1;
+        }
+    }
+    assert!(count > 400, "{count}");
 }
 
 #[test]

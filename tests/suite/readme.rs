@@ -1,1 +1,242 @@
-//! To be written.
+//! The README tells the truth: its examples run, and what it names exists. Set `UPDATE_README` to
+//! write the outputs in it anew.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use clap::CommandFactory;
+use session_tree::cli::Cli;
+
+use crate::support::data;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn readme() -> String {
+    fs::read_to_string(root().join("README.md")).expect("there is a README.md")
+}
+
+/// A run of lines, inside a code block or between two.
+struct Block {
+    /// What stands behind the fence; `None` outside.
+    language: Option<String>,
+    lines: Vec<String>,
+}
+
+/// Splits Markdown at its fences; joined again, [`text`] gives the same Markdown.
+fn blocks(markdown: &str) -> Vec<Block> {
+    let mut blocks = vec![Block { language: None, lines: Vec::new() }];
+    for line in markdown.lines() {
+        let inside = blocks.last().is_some_and(|block| block.language.is_some());
+        match line.strip_prefix("```") {
+            Some(_) if inside => blocks.push(Block { language: None, lines: Vec::new() }),
+            Some(language) => blocks.push(Block { language: Some(language.trim().to_owned()), lines: Vec::new() }),
+            None => blocks.last_mut().expect("there is a first one").lines.push(line.to_owned()),
+        }
+    }
+    blocks
+}
+
+fn text(blocks: &[Block]) -> String {
+    let mut out = String::new();
+    for Block { language, lines } in blocks {
+        if let Some(language) = language {
+            out.push_str(&format!("```{language}\n"));
+        }
+        for line in lines {
+            out.push_str(&format!("{line}\n"));
+        }
+        if language.is_some() {
+            out.push_str("```\n");
+        }
+    }
+    out
+}
+
+/// Gives the lines of a section, up to the next heading of its level.
+fn section<'m>(markdown: &'m str, heading: &str) -> &'m str {
+    let start = markdown.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no section `{heading}`")) + 1;
+    let rest = &markdown[start..];
+    let end = rest[1..].find("\n## ").map_or(rest.len(), |at| at + 2);
+    &rest[..end]
+}
+
+#[test]
+fn fences_are_split_and_joined_without_loss() {
+    let markdown = "# a\n\n```sh\nb\n\n```\n```console\n$ c\nd\n```\ne\n";
+    let blocks = blocks(markdown);
+    assert_eq!(text(&blocks), markdown);
+    let languages: Vec<_> = blocks.iter().filter_map(|block| block.language.as_deref()).collect();
+    assert_eq!(languages, ["sh", "console"]);
+}
+
+#[test]
+fn it_opens_with_the_name_and_a_quick_start_of_two_commands() {
+    let readme = readme();
+    assert!(readme.starts_with("# session-tree\n"));
+    let blocks = blocks(section(&readme, "## Quick start"));
+    let shell: Vec<_> = blocks.iter().filter(|block| block.language.as_deref() == Some("sh")).collect();
+    assert_eq!(shell.len(), 1, "one block of commands");
+    let commands = shell[0].lines.iter().filter(|line| !line.trim().is_empty() && !line.ends_with('\\'));
+    assert_eq!(commands.count(), 2, "two commands: {:?}", shell[0].lines);
+}
+
+/// One `$ command` of a block, with the lines that it prints.
+struct Step {
+    /// As written, also over several lines that end in a backslash.
+    command: Vec<String>,
+    output: Vec<String>,
+}
+
+fn steps(block: &Block) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in &block.lines {
+        let continued = steps.last().is_some_and(|step| {
+            step.output.is_empty() && step.command.last().is_some_and(|command| command.ends_with('\\'))
+        });
+        if line.starts_with("$ ") {
+            steps.push(Step { command: vec![line.clone()], output: Vec::new() });
+            continue;
+        }
+        let step = steps.last_mut().expect("a console block starts with `$ `");
+        let to = if continued { &mut step.command } else { &mut step.output };
+        to.push(line.clone());
+    }
+    steps
+}
+
+/// Runs a command of the README and gives what it prints, errors included.
+fn run(folder: &Path, command: &str) -> Vec<String> {
+    let binary = Path::new(env!("CARGO_BIN_EXE_session-tree")).parent().expect("it is in a folder");
+    let mut path = OsString::from(binary);
+    path.push(":/usr/local/bin:/usr/bin:/bin");
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", "/home/mia")
+        .env("COLUMNS", "80")
+        .stdin(Stdio::null())
+        .output()
+        .expect("sh starts");
+    let text = String::from_utf8(output.stdout).expect("all output is UTF-8");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn its_examples_print_what_they_say() {
+    let readme = readme();
+    let mut blocks = blocks(&readme);
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for block in blocks.iter_mut().filter(|block| block.language.as_deref() == Some("console")) {
+        let scratch = tempfile::tempdir().expect("a folder for the example");
+        fs::copy(data("demo.jsonl"), scratch.path().join("demo.jsonl")).expect("the demo is copied");
+        let mut steps = steps(block);
+        for step in &mut steps {
+            let command = step.command.join("\n")["$ ".len()..].to_owned();
+            if !command.starts_with("session-tree ") {
+                continue;
+            }
+            count += 1;
+            let now = run(scratch.path(), &command);
+            if now != step.output {
+                let (now, then) = (now.join("\n"), step.output.join("\n"));
+                wrong.push(format!("$ {command}\n--- README\n{then}\n--- now\n{now}"));
+            }
+            step.output = now;
+        }
+        block.lines = steps.into_iter().flat_map(|step| step.command.into_iter().chain(step.output)).collect();
+    }
+    assert!(count > 0, "there are examples");
+    if std::env::var_os("UPDATE_README").is_some() {
+        // Put in place at once, since other tests read it.
+        let new = tempfile::NamedTempFile::new_in(root()).expect("a file beside the README");
+        fs::write(&new, text(&blocks)).expect("it is written");
+        fs::set_permissions(&new, fs::metadata(root().join("README.md")).expect("it is there").permissions())
+            .expect("it is as readable as before");
+        new.persist(root().join("README.md")).expect("it is put in place");
+        return;
+    }
+    assert!(wrong.is_empty(), "UPDATE_README=1 cargo test readme writes these anew:\n{}", wrong.join("\n\n"));
+}
+
+/// Adds the long options of a command and of those below it.
+fn collect(options: &mut BTreeSet<String>, command: &clap::Command) {
+    let longs = command.get_arguments().filter_map(|argument| argument.get_long());
+    options.extend(longs.map(str::to_owned));
+    command.get_subcommands().for_each(|below| collect(options, below));
+}
+
+/// Gives the part of a line that is about this program: not what is before it or behind a pipe.
+fn own_part<'l>(line: &'l str, is_code: bool) -> &'l str {
+    if !is_code {
+        return line;
+    }
+    let own = line.find("session-tree").map_or("", |at| &line[at..]);
+    let end = [" | ", " && ", "; "].iter().filter_map(|end| own.find(end)).min();
+    &own[..end.unwrap_or(own.len())]
+}
+
+fn long_options(text: &str) -> Vec<String> {
+    let mut options = Vec::new();
+    for (at, _) in text.match_indices("--") {
+        let is_start = !text[..at].ends_with(|char: char| char.is_alphanumeric() || char == '-');
+        let is_name = |char: &char| char.is_ascii_lowercase() || *char == '-';
+        let name: String = text[at + 2..].chars().take_while(is_name).collect();
+        if is_start && name.starts_with(|char: char| char.is_ascii_lowercase()) {
+            options.push(name.trim_end_matches('-').to_owned());
+        }
+    }
+    options
+}
+
+#[test]
+fn options_are_found_in_lines() {
+    let found = long_options("session-tree tree x --filter=all `--json`, a--b ---c -- -q --no-tools.");
+    assert_eq!(found, ["filter", "json", "no-tools"]);
+    assert_eq!(own_part("cargo run --release && session-tree tree | jq --raw", true), "session-tree tree");
+}
+
+#[test]
+fn every_option_it_names_exists() {
+    let mut command = Cli::command();
+    command.build();
+    let mut known = BTreeSet::new();
+    collect(&mut known, &command);
+    assert!(known.contains("filter") && known.contains("quiet") && known.contains("help"));
+    let mut unknown = Vec::new();
+    for Block { language, lines } in blocks(&readme()) {
+        for line in lines.iter().filter(|line| line.contains("session-tree")) {
+            let named = long_options(own_part(line, language.is_some()));
+            unknown
+                .extend(named.into_iter().filter(|name| !known.contains(name)).map(|name| format!("--{name}: {line}")));
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// Gives the strings in the body of a function of a source file.
+fn strings_of(file: &str, function: &str) -> Vec<String> {
+    let source = fs::read_to_string(root().join(file)).expect("the source is there");
+    let start = source.find(&format!("pub fn {function}(")).unwrap_or_else(|| panic!("no `{function}` in {file}"));
+    let body = &source[start..];
+    let body = &body[..body.find("\n    }\n").expect("it ends")];
+    body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_kind_of_message_is_explained() {
+    let readme = readme();
+    let errors = strings_of("src/core/error.rs", "kind");
+    let warnings = strings_of("src/core/problem.rs", "name");
+    assert!(errors.contains(&"not-a-session".to_owned()) && warnings.contains(&"orphan".to_owned()));
+    let kinds = errors.into_iter().chain(warnings).chain(["usage".to_owned()]);
+    let missing: Vec<_> = kinds.filter(|kind| !readme.contains(&format!("`{kind}`"))).collect();
+    assert!(missing.is_empty(), "not in README.md: {missing:?}");
+}

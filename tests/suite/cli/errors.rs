@@ -129,8 +129,8 @@ const MISUSES: [(&str, &str); 17] = [
     ("tree s.jsonl --jobs 0", "--jobs"),
     ("tree s.jsonl --color perhaps", "perhaps"),
     ("context s.jsonl --leaf @ --root", "--root"),
-    ("label s.jsonl aaaa1111 name", "name"),
-    ("branch s.jsonl aaaa1111", "aaaa1111"),
+    ("label s.jsonl --bogus", "--bogus"),
+    ("branch s.jsonl --bogus", "--bogus"),
     ("bogus s.jsonl", "bogus"),
 ];
 

@@ -1,5 +1,6 @@
 //! Where the bytes come from and go to: standard input, pipes, a reader that went away.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -37,19 +38,13 @@ fn a_named_pipe_is_read_like_a_file() {
     let scratch = Scratch::new::<&str>(&[]);
     let pipe = scratch.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let expected = run([&"tree".into(), demo.as_os_str()]).ok();
+    let expected = run([OsStr::new("tree"), demo.as_os_str()]).ok();
     // A process of its own, since it hangs if nobody ever opens the other end.
-    let mut writer = Command::new("cat").arg(&demo).stdout(Stdio::piped()).spawn().unwrap();
-    let mut feeder = Command::new("sh")
-        .args(["-c", "cat > \"$0\""])
-        .arg(&pipe)
-        .stdin(writer.stdout.take().unwrap())
-        .spawn()
-        .unwrap();
+    let feed = "exec cat \"$0\" > \"$1\"";
+    let mut feeder = Command::new("sh").args(["-c", feed]).arg(&demo).arg(&pipe).spawn().unwrap();
     let found = scratch.run("tree pipe");
     let _ = feeder.kill();
     feeder.wait().unwrap();
-    writer.wait().unwrap();
     assert_eq!(found.ok(), expected);
 }
 

@@ -1,0 +1,111 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_session_tree_global_optspecs
+    string join \n q/quiet color= ascii width= jobs= h/help V/version
+end
+
+function __fish_session_tree_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_session_tree_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_session_tree_using_subcommand
+    set -l cmd (__fish_session_tree_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c session-tree -n "__fish_session_tree_needs_command" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_needs_command" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
+complete -c session-tree -n "__fish_session_tree_needs_command" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_needs_command" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_needs_command" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_needs_command" -s V -l version -d 'Print version'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "tree" -d 'Print the tree of a session'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "context" -d 'Rebuild what the model would see at the leaf'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "label" -d 'List the labels of a session, or print one'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "branch" -d 'List the user messages that one can branch from'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l filter -d 'Which entries to show' -r -f -a "default\t'The conversation: no bookkeeping, no silent assistant messages'
+no-tools\t'As default, without tool results'
+user-only\t'User messages'
+labeled-only\t'Entries with a label'
+all\t'Everything'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l search -d 'Show only entries that contain all these words, in any case' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l entry -d 'Print this entry whole instead of the tree; may be given several times' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l format -d 'How to print it' -r -f -a "text\t'Rows for people'
+table\t'Columns: id, when, type, label, text'
+json\t'The whole tree as nested nodes'
+jsonl\t'One object a row: the form for scripts'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l path -d 'Show only the path from the root to the leaf'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l root -d 'Work from before the first entry'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l full -d 'Add the whole entry to each row (with --format jsonl)'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l json -d 'Short for --format json'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l format -d 'How to print it' -r -f -a "text\t'A transcript for people'
+json\t'State and messages, as agents hold them'
+llm\t'The messages, as a model gets them'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l root -d 'Work from before the first entry'
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l json -d 'Short for --format json'
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l format -d 'How to print it' -r -f -a "text\t'Columns for people'
+json\t'Objects for programs'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l json -d 'Short for --format json'
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l format -d 'How to print it' -r -f -a "text\t'Id and text'
+table\t'Columns: id, when, text'
+json\t'One array of objects'
+jsonl\t'One object a line'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l json -d 'Short for --format json'
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "tree" -d 'Print the tree of a session'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "context" -d 'Rebuild what the model would see at the leaf'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "label" -d 'List the labels of a session, or print one'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "branch" -d 'List the user messages that one can branch from'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

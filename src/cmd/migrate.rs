@@ -1,0 +1,387 @@
+//! `migrate`: brings old files to version 3.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::world::{self, Writing};
+use super::{App, read_text};
+use crate::core::error::Error;
+use crate::core::migrate::{self, Need, Torn};
+use crate::core::source::Source;
+use crate::core::write::{self, Place};
+use crate::ui::json::Migrated;
+use crate::ui::output::Output;
+use crate::ui::report::{Bar, COULD_NOT, Failure};
+use crate::ui::summary;
+
+/// Bring old session files to version 3
+///
+/// In place, each file in one step: it is the old one or the new one, never something between. Only
+/// what must change in a line changes; permissions and modification time stay. A file that is of
+/// version 3 already is not touched, and one bad file does not keep the others.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  session-tree migrate old.jsonl --backup          old.jsonl.bak keeps what it was
+  session-tree migrate old.jsonl --output new.jsonl
+  session-tree migrate ~/.pi/agent/sessions --check   exit 1 if any file is old
+  session-tree migrate ~/.pi/agent/sessions --dry-run
+  find . -name '*.jsonl' -print0 | session-tree migrate --files-from -")]
+pub struct MigrateArgs {
+    /// Files, or folders to search for *.jsonl files
+    #[arg(value_name = "PATH", required_unless_present = "files_from")]
+    paths: Vec<PathBuf>,
+    /// Take paths from this file, on lines or separated by NUL; - for standard input
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+    /// Only report; exit 1 if any file is of an old version
+    #[arg(long, conflicts_with_all = ["dry_run", "backup", "output"])]
+    check: bool,
+    /// Only report
+    #[arg(long, conflicts_with_all = ["backup", "output"])]
+    dry_run: bool,
+    /// Keep what each file was beside it [default suffix: .bak]
+    #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".bak")]
+    backup: Option<String>,
+    /// Write the one input's new form here instead; - for standard output
+    #[arg(long, short, value_name = "FILE", conflicts_with = "backup")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    writing: Writing,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
+    format: Format,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table for people
+    Text,
+    /// One object a file
+    Json,
+}
+
+/// A file to migrate.
+struct Job {
+    path: PathBuf,
+    /// Whether it was named, not found in a folder.
+    is_named: bool,
+}
+
+/// What became of a file.
+struct Outcome {
+    from: Option<u32>,
+    to: Option<u32>,
+    status: Status,
+    error: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Migrated,
+    Current,
+    WouldMigrate,
+    Newer,
+    NotASession,
+    Failed,
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Migrated => "migrated",
+            Self::Current => "current",
+            Self::WouldMigrate => "would-migrate",
+            Self::Newer => "newer",
+            Self::NotASession => "not-a-session",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl MigrateArgs {
+    /// Tells whether messages are objects too.
+    pub fn is_json(&self) -> bool {
+        self.json || self.format == Format::Json
+    }
+
+    /// Runs the command; the exit code tells of failed files and of files to migrate.
+    ///
+    /// # Errors
+    /// A [`Failure`] that keeps all files from being migrated, or what the system says of writing
+    /// to stdout.
+    pub fn run(self, app: &App) -> Result<ExitCode> {
+        self.backup.as_deref().map_or(Ok(()), check_suffix)?;
+        let jobs = self.jobs()?;
+        world::prepare()?;
+        if let Some(output) = &self.output {
+            return self.one(app, &jobs, output);
+        }
+        let outcomes = self.all(app, &jobs);
+        self.tell(app, &jobs, &outcomes)?;
+        if let Some(stopped) = interrupted(&outcomes) {
+            return Ok(ExitCode::from(stopped));
+        }
+        let is_bad = |(job, outcome): (&Job, &Outcome)| match outcome.status {
+            Status::Failed => true,
+            Status::NotASession => job.is_named,
+            _ => false,
+        };
+        if jobs.iter().zip(&outcomes).any(is_bad) {
+            return Ok(ExitCode::from(COULD_NOT));
+        }
+        let needs = self.check && outcomes.iter().any(|outcome| outcome.status == Status::WouldMigrate);
+        Ok(if needs { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    }
+
+    /// Gives the files, in the order of the arguments; those of a folder by name.
+    fn jobs(&self) -> Result<Vec<Job>> {
+        let mut paths = self.paths.clone();
+        if let Some(from) = &self.files_from {
+            let text = read_text(from).map_err(|error| Failure::new(&error, from))?;
+            let separator = if text.contains('\0') { '\0' } else { '\n' };
+            let names = text.split(separator).map(|name| name.strip_suffix('\r').unwrap_or(name));
+            paths.extend(names.filter(|name| !name.is_empty()).map(PathBuf::from));
+        }
+        let mut jobs = Vec::new();
+        for path in paths {
+            if path.is_dir() {
+                let found = search(&path).map_err(|error| Failure::new(&error, &path))?;
+                jobs.extend(found.into_iter().map(|path| Job { path, is_named: false }));
+            } else {
+                jobs.push(Job { path, is_named: true });
+            }
+        }
+        Ok(jobs)
+    }
+
+    fn all(&self, app: &App, jobs: &[Job]) -> Vec<Outcome> {
+        let bar = Bar::new(app.report, jobs.len());
+        let next = AtomicUsize::new(0);
+        let done = Mutex::new(Vec::with_capacity(jobs.len()));
+        let work = || {
+            while let Some((at, job)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                jobs.get(at).map(|job| (at, job))
+            } {
+                let outcome = self.migrate(&job.path);
+                bar.step();
+                done.lock().unwrap_or_else(PoisonError::into_inner).push((at, outcome));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..app.jobs.min(jobs.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        bar.finish();
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_unstable_by_key(|(at, _)| *at);
+        done.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    fn migrate(&self, path: &Path) -> Outcome {
+        let mut outcome = Outcome { from: None, to: None, status: Status::Failed, error: None };
+        if let Err(error) = self.try_migrate(path, &mut outcome) {
+            outcome.to = outcome.from;
+            let is_none = matches!(error, Error::NotASession { .. } | Error::Empty);
+            outcome.status = if is_none { Status::NotASession } else { Status::Failed };
+            outcome.error = Some(Failure::new(&error, path));
+        }
+        outcome
+    }
+
+    fn try_migrate(&self, path: &Path, outcome: &mut Outcome) -> Result<(), Error> {
+        let manners = self.writing.manners();
+        manners.patience.check()?;
+        let source = Source::open(path)?;
+        let (from, status) = match migrate::need(&source)? {
+            Need::Nothing => (migrate::CURRENT, Status::Current),
+            Need::Newer(version) => (version, Status::Newer),
+            Need::Migration(version) => (version, Status::WouldMigrate),
+        };
+        *outcome = Outcome { from: Some(from), to: Some(from), status, error: None };
+        if status != Status::WouldMigrate {
+            return Ok(());
+        }
+        if self.check || self.dry_run {
+            migrate::copy(&source, Torn::Refuse, &mut io::sink())?;
+        } else {
+            let stat = source.stat().ok_or_else(|| Error::Usage {
+                message: "cannot migrate in place what is no file".to_owned(),
+                hint: "use `--output`".to_owned(),
+            })?;
+            let place = Place::new(path, stat)?;
+            let backup = self.backup.as_ref().map(|suffix| with_suffix(place.path(), suffix));
+            if let Some(backup) = &backup {
+                write::copy(place.path(), backup, manners.patience)?;
+            }
+            let replaced = write::replace(&place, manners, true, &mut |out| migrate::copy(&source, Torn::Refuse, out));
+            if let (Err(_), Some(backup)) = (&replaced, &backup) {
+                // The file is what it was: a copy of it would only be in the way next time.
+                let _ = fs::remove_file(backup);
+            }
+            replaced?;
+            outcome.status = Status::Migrated;
+        }
+        outcome.to = Some(migrate::CURRENT);
+        Ok(())
+    }
+
+    /// Writes the new form of one file elsewhere.
+    fn one(&self, app: &App, jobs: &[Job], output: &Path) -> Result<ExitCode> {
+        let [Job { path, is_named: true }] = jobs else {
+            let hint = "name one file, or leave `--output` out to migrate in place";
+            return Err(Failure::usage("`--output` takes one input file", hint).into());
+        };
+        let failed = |error: Error| Failure::new(&error, path);
+        let source = match path == Path::new("-") {
+            true => Source::spool(io::stdin().lock()),
+            false => Source::open(path),
+        };
+        let source = source.map_err(failed)?;
+        let need = migrate::need(&source).map_err(failed)?;
+        let copy = |out: &mut dyn Write| match need {
+            Need::Migration(_) => migrate::copy(&source, Torn::Copy, out),
+            Need::Nothing | Need::Newer(_) => source.copy_to(out),
+        };
+        let outcome = match need {
+            Need::Migration(from) => (from, migrate::CURRENT, Status::Migrated),
+            Need::Nothing => (migrate::CURRENT, migrate::CURRENT, Status::Current),
+            Need::Newer(version) => (version, version, Status::Newer),
+        };
+        let (from, to, status) = outcome;
+        if output == Path::new("-") {
+            let mut stdout = Output::new();
+            stdout.hold();
+            copy(&mut stdout).map_err(failed)?;
+            stdout.finish()?;
+        } else {
+            let permissions = source.permissions().unwrap_or_else(world::private);
+            let patience = self.writing.manners().patience;
+            let created = write::create(output, permissions, patience, &mut |out| copy(out));
+            created.map_err(|error| Failure::new(&error, output))?;
+        }
+        let outcomes = [Outcome { from: Some(from), to: Some(to), status, error: None }];
+        if output == Path::new("-") {
+            if self.is_json() {
+                app.report.result(&row(&jobs[0], &outcomes[0]));
+            } else if status == Status::Newer {
+                self.warn_of_newer(app, path, from);
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        self.tell(app, jobs, &outcomes)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn warn_of_newer(&self, app: &App, path: &Path, version: u32) {
+        let message = format!("version {version} is newer than {}, the newest known: not touched", migrate::CURRENT);
+        app.report.warn("newer-version", &message, Some(path), None);
+    }
+
+    fn tell(&self, app: &App, jobs: &[Job], outcomes: &[Outcome]) -> Result<()> {
+        let mut output = Output::new();
+        for (job, outcome) in jobs.iter().zip(outcomes) {
+            match (&outcome.error, outcome.status, outcome.from) {
+                (Some(failure), ..) if !self.is_json() => app.report.failure(failure),
+                (None, Status::Newer, Some(version)) => self.warn_of_newer(app, &job.path, version),
+                _ => {}
+            }
+            if self.is_json() {
+                output.json_line(&row(job, outcome))?;
+            }
+        }
+        if !self.is_json() {
+            let files = jobs.iter().zip(outcomes);
+            let files: Vec<_> = files
+                .map(|(job, outcome)| summary::File {
+                    path: &job.path,
+                    from: outcome.from,
+                    to: outcome.to,
+                    status: outcome.status.name(),
+                    is_news: outcome.status != Status::Current,
+                })
+                .collect();
+            let is_terminal = output.is_terminal();
+            output.text(&summary::table(&files, app.width, is_terminal, app.paint))?;
+        }
+        Ok(output.finish()?)
+    }
+}
+
+fn row<'a>(job: &Job, outcome: &'a Outcome) -> Migrated<'a> {
+    Migrated {
+        path: job.path.display().to_string(),
+        from: outcome.from,
+        to: outcome.to,
+        status: outcome.status.name(),
+        error: outcome.error.as_ref().map(|failure| failure.message.as_str()),
+    }
+}
+
+/// Gives the exit code of a signal that came in between.
+fn interrupted(outcomes: &[Outcome]) -> Option<u8> {
+    let failures = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
+    failures.filter(|failure| failure.kind == "interrupted").map(|failure| failure.exit).next()
+}
+
+/// Searches a folder for session files: `*.jsonl`, no hidden names; links to files, not to folders.
+fn search(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(Error::io("cannot read the folder"))? {
+            entries.push(entry.map_err(Error::io("cannot read the folder"))?);
+        }
+        for entry in entries {
+            let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = entry.path();
+            match entry.file_type().map_err(Error::io("cannot read the folder"))? {
+                kind if kind.is_dir() => folders.push(path),
+                kind if kind.is_symlink() && path.is_dir() => {}
+                _ if path.extension().is_some_and(|ending| ending == "jsonl") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Refuses suffixes that lead elsewhere, or that an agent takes for backups of its own.
+fn check_suffix(suffix: &str) -> Result<(), Failure> {
+    let stem = suffix.strip_suffix(".bak").and_then(|stem| stem.rsplit_once('.'));
+    let is_agents =
+        stem.is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    if suffix.is_empty() || suffix.contains(['/', '\0']) {
+        return Err(Failure::usage("a backup suffix is not empty and has no `/`", "`--backup=.bak` is usual"));
+    }
+    if is_agents {
+        let message = "omp takes files that end in `.<digits>.bak` for backups of its own";
+        return Err(Failure::usage(message, "use another suffix, such as `.bak`"));
+    }
+    Ok(())
+}

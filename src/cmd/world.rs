@@ -1,0 +1,98 @@
+//! What the core must not know by itself: the clock, random ids, signals.
+
+use std::fs::Permissions;
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use uuid::Uuid;
+
+use crate::core::draft::World;
+use crate::core::lock::Patience;
+use crate::core::time;
+use crate::core::write::Manners;
+
+/// Options of commands that write into a file that others may have open.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Writing {
+    /// Write although another process has the file open
+    #[arg(long)]
+    force: bool,
+    /// How long to wait for another writer's lock
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    lock_timeout: Duration,
+}
+
+impl Writing {
+    /// Gives how to behave towards others.
+    pub(super) fn manners(&self) -> Manners<'static> {
+        Manners { patience: patience(self.lock_timeout), force: self.force }
+    }
+}
+
+/// Gives how long to wait for others.
+pub(super) fn patience(timeout: Duration) -> Patience<'static> {
+    Patience { timeout, now: &now, stop: &stop }
+}
+
+/// Prepares for writing: a signal from here on is obeyed where nothing is half-written, and a file
+/// that grows too large is an error instead of an end.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn prepare() -> io::Result<()> {
+    let signal = SIGNAL.get_or_init(Arc::default);
+    for number in [SIGINT, SIGTERM] {
+        signal_hook::flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
+    }
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+    Ok(())
+}
+
+static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+
+/// Gives the signal that asked to stop, if one did.
+fn stop() -> Option<i32> {
+    let signal = SIGNAL.get()?.load(Ordering::Relaxed);
+    NonZeroUsize::new(signal).and_then(|signal| i32::try_from(signal.get()).ok())
+}
+
+/// Gives the time in milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Gives what new entries need.
+pub(super) fn world(fresh: &mut dyn FnMut() -> String) -> World<'_> {
+    World { now: time::iso(now()), fresh }
+}
+
+/// Makes an id as agents do: 8 hex digits.
+pub(super) fn entry_id() -> String {
+    let mut id = Uuid::new_v4().simple().to_string();
+    id.truncate(8);
+    id
+}
+
+/// Makes the id of a new session.
+pub(super) fn session_id() -> String {
+    Uuid::now_v7().to_string()
+}
+
+/// Gives the permissions of a new file that comes from no other one.
+pub(super) fn private() -> Permissions {
+    Permissions::from_mode(0o600)
+}
+
+/// Reads a time span in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}

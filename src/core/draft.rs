@@ -1,0 +1,85 @@
+//! New entries: each a child of the one before it, as agents append them.
+
+use super::text::push_json;
+
+/// A member's value.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// A string.
+    Str(&'a str),
+    /// JSON text.
+    Json(&'a [u8]),
+}
+
+/// What new entries need from outside.
+pub struct World<'w> {
+    /// The time that new entries get, in the spelling of agents.
+    pub now: String,
+    /// Makes ids, 8 hex digits each; they need not be free.
+    pub fresh: &'w mut dyn FnMut() -> String,
+}
+
+/// Entries on their way into a file.
+pub struct Draft<'d> {
+    leaf: Option<String>,
+    /// The lines, each with its LF.
+    pub lines: Vec<u8>,
+    /// The ids of the new entries.
+    pub ids: Vec<String>,
+    now: &'d str,
+    fresh: &'d mut dyn FnMut() -> String,
+    is_taken: &'d dyn Fn(&str) -> bool,
+}
+
+impl<'d> Draft<'d> {
+    /// Starts at a leaf; the first entry becomes its child.
+    pub fn new<'w: 'd>(world: &'d mut World<'w>, leaf: Option<String>, is_taken: &'d dyn Fn(&str) -> bool) -> Self {
+        Self { leaf, lines: Vec::new(), ids: Vec::new(), now: &world.now, fresh: world.fresh, is_taken }
+    }
+
+    /// Gives the entry that the next one becomes a child of.
+    pub fn leaf(&self) -> Option<&str> {
+        self.leaf.as_deref()
+    }
+
+    /// Adds an entry as child of the leaf and makes it the leaf.
+    pub fn append(&mut self, kind: &str, members: &[(&str, Value<'_>)]) {
+        let mut now = Vec::new();
+        push_json(&mut now, self.now);
+        self.append_at(kind, &now, members);
+    }
+
+    /// As [`Self::append`], with a timestamp as stored elsewhere.
+    pub fn append_at(&mut self, kind: &str, timestamp: &[u8], members: &[(&str, Value<'_>)]) {
+        let id = loop {
+            let id = (self.fresh)();
+            if !(self.is_taken)(&id) && !self.ids.contains(&id) {
+                break id;
+            }
+        };
+        let out = &mut self.lines;
+        out.extend_from_slice(b"{\"type\":");
+        push_json(out, kind);
+        out.extend_from_slice(b",\"id\":");
+        push_json(out, &id);
+        out.extend_from_slice(b",\"parentId\":");
+        match &self.leaf {
+            Some(leaf) => push_json(out, leaf),
+            None => out.extend_from_slice(b"null"),
+        }
+        out.extend_from_slice(b",\"timestamp\":");
+        out.extend_from_slice(timestamp);
+        for (name, value) in members {
+            out.push(b',');
+            push_json(out, name);
+            out.push(b':');
+            match value {
+                Value::Str(text) => push_json(out, text),
+                Value::Json(json) => out.extend_from_slice(json),
+            }
+        }
+        out.extend_from_slice(b"}\n");
+        self.leaf = Some(id.clone());
+        self.ids.push(id);
+    }
+}

@@ -1,0 +1,117 @@
+//! What a move of the leaf did, in words for people.
+
+use std::path::Path;
+
+use super::escape;
+use super::fit;
+use super::paint::{Ink, Paint};
+use super::tree::{speaker, tilde};
+use crate::core::body::Bodies;
+use crate::core::context::State;
+use crate::core::error::Result;
+use crate::core::navigate::Move;
+use crate::core::session::{NodeId, Session};
+
+/// A move and what came of it.
+#[derive(Debug)]
+pub struct Told<'a> {
+    /// The move.
+    pub plan: &'a Move,
+    /// Whether the leaf was there already.
+    pub is_noop: bool,
+    /// Whether nothing was done.
+    pub is_dry: bool,
+    /// The ids of the new entries.
+    pub written: &'a [String],
+    /// How many messages the context has now.
+    pub messages: usize,
+    /// The settings in force now.
+    pub state: &'a State,
+}
+
+/// Tells what moved where, what was left behind, and what the context is now.
+///
+/// # Errors
+/// As [`Bodies::words`].
+pub fn text(
+    bodies: &mut Bodies<'_>,
+    told: &Told<'_>,
+    paint: Paint,
+    width: Option<usize>,
+    home: Option<&str>,
+) -> Result<String> {
+    let plan = told.plan;
+    let mut rows = Vec::new();
+    if told.is_noop {
+        rows.push(("leaf", format!("{} (already there)", entry(bodies, plan.old, home)?)));
+    } else {
+        rows.push(("from", entry(bodies, plan.old, home)?));
+        rows.push((if told.is_dry { "would go" } else { "to" }, entry(bodies, plan.position, home)?));
+        let left = match plan.abandoned.len() {
+            0 => "nothing".to_owned(),
+            1 => "1 entry".to_owned(),
+            count => format!("{count} entries"),
+        };
+        let fork = plan.ancestor.filter(|_| !plan.abandoned.is_empty());
+        let fork = fork.map(|node| format!(", forking at {}", escape::line(bodies.session().id(node))));
+        rows.push(("left", format!("{left} behind{}", fork.unwrap_or_default())));
+    }
+    if !told.written.is_empty() {
+        rows.push(("written", escape::line(&told.written.join(", ")).into_owned()));
+    }
+    let model = told.state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
+    let plural = if told.messages == 1 { "message" } else { "messages" };
+    let context = format!("{} {plural}, thinking {}{model}", told.messages, told.state.thinking_level);
+    rows.push(("context", escape::line(&context).into_owned()));
+    let mut out = String::new();
+    for (name, value) in rows {
+        let name = format!("{name:<9} ");
+        let value = width.map_or(value.clone(), |width| {
+            fit::cut(&value, width.saturating_sub(name.len()), paint.ascii).into_owned()
+        });
+        paint.push(&mut out, Ink::Dim, &name);
+        out.push_str(&value);
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// Gives the text that goes into the editor.
+pub fn editor(text: &str) -> String {
+    format!("\n{}\n", escape::lines(text.trim_end_matches('\n')))
+}
+
+/// Says how to go on.
+pub fn hint(path: &Path, session: &Session, told: &Told<'_>) -> String {
+    let path = quoted(&path.display().to_string());
+    let id = |node: Option<NodeId>| node.map(|node| quoted(session.id(node)));
+    let back = |old: &str| format!("`session-tree navigate {path} {old} --save` goes back");
+    let is_at_leaf = told.plan.position == session.leaf();
+    match id(told.plan.old) {
+        _ if told.is_noop && is_at_leaf => format!("`pi --session {path}` goes on here"),
+        _ if told.is_dry => "nothing was done; leave `--dry-run` out to do it".to_owned(),
+        Some(old) if !told.written.is_empty() => format!("`pi --session {path}` goes on here; {}", back(&old)),
+        None if !told.written.is_empty() => format!("`pi --session {path}` goes on here"),
+        _ => {
+            let from = id(told.plan.position).map_or("--root".to_owned(), |position| format!("--leaf {position}"));
+            format!("nothing was written: `--save` makes it last, `{from}` lets other commands work from here")
+        }
+    }
+}
+
+/// Quotes a word for a shell, if it needs to be.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+=:,@%".contains(char);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn entry(bodies: &mut Bodies<'_>, node: Option<NodeId>, home: Option<&str>) -> Result<String> {
+    let Some(node) = node else { return Ok("before the first entry".to_owned()) };
+    let words = bodies.words(node)?;
+    let session = bodies.session();
+    let text = format!("{}  {}{}", session.id(node), speaker(session.traits(node)), tilde(&words, home));
+    Ok(escape::line(&text).into_owned())
+}

@@ -1,0 +1,60 @@
+//! What became of many files, as a table.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::escape;
+use super::fit;
+use super::list::{Listing, PIECE};
+use super::paint::Paint;
+
+/// One file.
+#[derive(Debug)]
+pub struct File<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// The version that it had.
+    pub from: Option<u32>,
+    /// The version that it has now.
+    pub to: Option<u32>,
+    /// What became of it.
+    pub status: &'a str,
+    /// Whether it is listed, not only counted.
+    pub is_news: bool,
+}
+
+/// Draws a row for every file that there is something to say of, and a line of counts.
+pub fn table(files: &[File<'_>], width: Option<usize>, borders: bool, paint: Paint) -> String {
+    let news: Vec<_> = files.iter().filter(|file| file.is_news).collect();
+    let mut out = String::new();
+    if !news.is_empty() {
+        let widest = |text: &dyn Fn(&File<'_>) -> usize| news.iter().map(|file| text(file)).max().unwrap_or(0);
+        let path = |file: &File<'_>| escape::line(&file.path.display().to_string()).into_owned();
+        let widths = [widest(&|file| file.status.len()), 7, widest(&|file| fit::width(&path(file)))];
+        let listing = Listing::new(&["status", "version", "file"], &widths, width, borders, paint);
+        out.push_str(&listing.head());
+        for piece in news.chunks(PIECE) {
+            let cells = |file: &&File<'_>| vec![file.status.to_owned(), version(file, paint), path(file)];
+            out.push_str(&listing.rows(piece.iter().map(cells)));
+        }
+        out.push_str(&listing.foot());
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in files {
+        *counts.entry(file.status).or_default() += 1;
+    }
+    let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let plural = if files.len() == 1 { "file" } else { "files" };
+    let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
+    out.push_str(&format!("{} {plural}{counts}\n", files.len()));
+    out
+}
+
+fn version(file: &File<'_>, paint: Paint) -> String {
+    let arrow = if paint.ascii { "->" } else { "→" };
+    match (file.from, file.to) {
+        (Some(from), Some(to)) if from != to => format!("{from} {arrow} {to}"),
+        (Some(from), _) => from.to_string(),
+        _ => "-".to_owned(),
+    }
+}

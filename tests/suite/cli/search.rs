@@ -1,0 +1,101 @@
+//! `tree --search`: where words are looked for.
+
+use super::{Scratch, entry, ids, label, message};
+
+fn session() -> Scratch {
+    let long = format!("Fix the login {}needle at the end", "hay ".repeat(200));
+    Scratch::new(&[
+        message("id01", "", "user", &long),
+        entry(
+            "message",
+            "id02",
+            "id01",
+            r#""message":{"role":"assistant","content":[{"type":"text","text":"Looking"},{"type":"toolCall","id":"t1","name":"web_fetch","arguments":{"url":"example.com"}}]}"#,
+        ),
+        entry(
+            "message",
+            "id03",
+            "id02",
+            r#""message":{"role":"toolResult","toolCallId":"t1","toolName":"web_fetch","content":[{"type":"text","text":"Größe: 42"}]}"#,
+        ),
+        entry("branch_summary", "id04", "id03", r#""summary":"Tried a RETRY with\na deadline""#),
+        entry("compaction", "id05", "id04", r#""summary":"Retry dropped","tokensBefore":9000"#),
+        entry("custom_message", "id06", "id05", r#""customType":"ci-status","content":"green""#),
+        entry(
+            "message",
+            "id07",
+            "id06",
+            r#""message":{"role":"bashExecution","command":"cargo test","output":"214 passed"}"#,
+        ),
+        label("id08", "id07", "id01", "plan-b"),
+        message("id09", "id08", "user", "Thanks"),
+    ])
+}
+
+fn check(query: &str, expected: &[&str]) {
+    let run = session().args(["tree", "s.jsonl", "--filter", "all", "--format", "jsonl", "--search", query]);
+    assert_eq!(ids(&run.json_lines()), expected, "{query}");
+}
+
+#[test]
+fn words_are_found_whatever_their_case() {
+    check("thanks", &["id09"]);
+    check("THANKS", &["id09"]);
+    check("hank", &["id09"]);
+    check("größe", &["id03"]);
+    check("GRÖSSE", &[]);
+    check("GRÖßE", &["id03"]);
+    check("nothing-has-this", &[]);
+}
+
+#[test]
+fn all_words_must_be_there_in_any_order() {
+    check("retry deadline", &["id04"]);
+    check("deadline   retry", &["id04"]);
+    check("retry", &["id04", "id05"]);
+    check("retry thanks", &[]);
+}
+
+#[test]
+fn no_word_lets_everything_through() {
+    check("", &["id01", "id02", "id03", "id04", "id05", "id06", "id07", "id08", "id09"]);
+    check("  ", &["id01", "id02", "id03", "id04", "id05", "id06", "id07", "id08", "id09"]);
+}
+
+#[test]
+fn the_whole_text_is_searched() {
+    check("needle", &["id01"]);
+    check("login needle", &["id01"]);
+}
+
+#[test]
+fn names_are_searched_too() {
+    check("web_fetch", &["id02", "id03"]);
+    check("toolresult", &["id03"]);
+    check("assistant", &["id02"]);
+    check("user", &["id01", "id09"]);
+    check("plan-b", &["id01", "id08"]);
+    check("ci-status", &["id06"]);
+    check("214", &["id07"]);
+    check("cargo test", &["id07"]);
+}
+
+#[test]
+fn the_row_as_printed_is_searched() {
+    // The call that a result shows stands in another entry.
+    check("example.com", &["id03"]);
+    check("9k tokens", &["id05"]);
+    check("[compaction", &["id05"]);
+}
+
+#[test]
+fn a_search_works_within_filter_and_path() {
+    let rows = |options: &str| {
+        let run = session().run(&format!("tree s.jsonl --format jsonl {options}"));
+        ids(&run.json_lines()).join(" ")
+    };
+    assert_eq!(rows("--search plan-b"), "id01");
+    assert_eq!(rows("--search retry --path --leaf id04"), "id04");
+    assert_eq!(rows("--search e --filter user-only"), "id01 id09");
+    assert_eq!(rows("--search retry --filter labeled-only"), "");
+}

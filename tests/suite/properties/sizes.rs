@@ -1,0 +1,160 @@
+//! Large and lopsided files take time in proportion: nothing recurses, nothing is quadratic. There
+//! is no clock here. What is quadratic takes minutes on these, and what recurses ends the process.
+
+use std::fmt::Write;
+
+use session_tree::core::body::Bodies;
+use session_tree::core::context;
+use session_tree::core::load::Keep;
+use session_tree::core::problem::ProblemKind;
+use session_tree::core::rows::{self, Rows};
+use session_tree::core::select;
+use session_tree::core::session::{NodeId, Session};
+use session_tree::core::source::Source;
+use session_tree::core::walk;
+use session_tree::ui::paint::Paint;
+use session_tree::ui::tree::TreeText;
+
+const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
+
+/// Makes a session with one line for each number.
+fn session(count: usize, line: impl Fn(usize) -> String) -> Session {
+    let mut file = HEADER.to_owned();
+    for at in 0..count {
+        file.push_str(&line(at));
+        file.push('\n');
+    }
+    Session::load(Source::spool(file.as_bytes()).unwrap(), Keep { words: &|_| true, calls: true }, 2).unwrap()
+}
+
+/// Makes a line with a number as its id, another as its parent, and more members.
+fn line(at: usize, parent: Option<usize>, members: &str) -> String {
+    let mut line = format!(r#"{{"id":"{at:07}","parentId":"#);
+    match parent {
+        Some(parent) => write!(line, "\"{parent:07}\"").unwrap(),
+        None => line.push_str("null"),
+    }
+    line + "," + members + "}"
+}
+
+fn lay_out(session: &Session) -> (Vec<NodeId>, Rows) {
+    let order = walk::display_order(session, session.leaf());
+    let rows = rows::lay_out(session, session.leaf(), &order, |_| true);
+    assert_eq!((order.len(), rows.rows.len()), (session.len(), session.len()));
+    (order, rows)
+}
+
+fn draw(session: &Session, rows: &Rows) {
+    let text = TreeText::new(session, rows, Paint { color: false, ascii: false }, Some(80), None);
+    let mut bodies = Bodies::new(session);
+    for (at, row) in rows.rows.iter().enumerate() {
+        assert!(text.row(at, &bodies.words(row.node).unwrap()).len() > 8);
+    }
+}
+
+const USER: &str = r#""type":"message","message":{"role":"user","content":"q"}"#;
+
+#[test]
+fn a_chain_of_200_000() {
+    let count = 200_000;
+    let session = session(count, |at| line(at, at.checked_sub(1), r#""type":"custom""#));
+    assert_eq!(walk::path(&session, session.leaf()).len(), count);
+    let (order, rows) = lay_out(&session);
+    assert_eq!(walk::depths(&session, &order).last(), Some(&199_999));
+    assert!(rows.branches.is_empty());
+    let root = select::entry(&session, session.leaf(), "@~199999").unwrap();
+    assert_eq!(session.id(root), "0000000");
+}
+
+#[test]
+fn a_loop_of_100_000() {
+    let count = 100_000;
+    let session = session(count, |at| line(at, Some((at + 1) % count), r#""type":"custom""#));
+    assert_eq!(session.problems.count(ProblemKind::Cycle), 1);
+    assert_eq!(session.roots().len(), 1);
+    // The last entry of the file is the child of its first, and at the top of all others.
+    assert_eq!(walk::path(&session, session.leaf()).len(), 2);
+    lay_out(&session);
+}
+
+#[test]
+fn one_parent_of_20_000() {
+    let count = 20_000;
+    // The youngest stands first in the file.
+    let time = |at: usize| format!(r#""timestamp":{},{USER}"#, 2_000_000_000_000 - at);
+    let session = session(count, |at| line(at, (at > 0).then_some(0), &time(at)));
+    let first = session.roots()[0];
+    assert_eq!(session.children(first).len(), count - 1);
+    assert_eq!(session.id(session.children(first)[0]), "0019999");
+    let (_, rows) = lay_out(&session);
+    assert_eq!((rows.branches.len(), walk::tips(&session).len()), (count - 1, count - 1));
+    draw(&session, &rows);
+}
+
+/// A stem with a twig at each entry: as many levels of branching as there are tips.
+#[test]
+fn a_stem_with_10_000_tips() {
+    let tips = 10_000;
+    let parent = |at: usize| at.checked_sub(if at % 2 == 1 { 1 } else { 2 });
+    let session = session(2 * tips, |at| line(at, parent(at), USER));
+    // The leaf's own branch is the shortest; seen from the first tip it is the deepest.
+    assert_eq!(walk::tips(&session).len(), tips);
+    let (_, rows) = lay_out(&session);
+    assert_eq!(rows.branches.len(), 2 * (tips - 1));
+    draw(&session, &rows);
+}
+
+#[test]
+fn a_label_set_100_000_times() {
+    let count = 100_000;
+    let label = |at: usize| format!(r#""type":"label","targetId":"0000000","label":"name {at}""#);
+    let session = session(count, |at| line(at, at.checked_sub(1), &label(at)));
+    let labels = session.labels();
+    assert_eq!((labels.len(), labels[0].name.as_str()), (1, "name 99999"));
+    assert_eq!(select::entry(&session, None, "label:name 99999").unwrap(), session.roots()[0]);
+}
+
+#[test]
+fn an_id_used_100_000_times() {
+    let session = session(100_000, |_| line(0, None, USER));
+    assert_eq!((session.len(), session.problems.count(ProblemKind::DuplicateId)), (1, 99_999));
+    assert_eq!(session.problems.list().len(), 21);
+}
+
+#[test]
+fn bad_lines_100_000_times() {
+    let session = session(100_000, |at| if at % 2 == 0 { "{\"a\":[1".to_owned() } else { "{}".to_owned() });
+    assert!(session.is_empty());
+    assert_eq!(session.problems.count(ProblemKind::MalformedLine), 50_000);
+    assert_eq!(session.problems.count(ProblemKind::ForeignLine), 50_000);
+}
+
+/// A tool result looks for its call above itself; here none has one.
+#[test]
+fn results_without_calls_20_000_times() {
+    let result = r#""type":"message","message":{"role":"toolResult","toolCallId":"c","toolName":"read"}"#;
+    let session = session(20_000, |at| line(at, at.checked_sub(1), result));
+    let (_, rows) = lay_out(&session);
+    draw(&session, &rows);
+}
+
+/// What a context keeps a list of, many times on one path.
+#[test]
+fn a_context_with_30_000_edits_and_compactions() {
+    let members = |at: usize| match at % 3 {
+        0 => USER.to_owned(),
+        1 => format!(r#""type":"context_edit","targetId":"{:07}","replacement":{{"content":"a"}}"#, at - 1),
+        _ => format!(r#""type":"compaction","summary":"s","firstKeptEntryId":"{:07}""#, at - 2),
+    };
+    let session = session(90_000, |at| line(at, at.checked_sub(1), &members(at)));
+    let context = context::build(&mut Bodies::new(&session), session.leaf()).unwrap();
+    assert_eq!(context.items.len(), 2);
+}
+
+#[test]
+fn a_context_with_50_000_rules() {
+    let rule = |at: usize| format!(r#""type":"ttsr_injection","injectedRules":["rule {at}","all"]"#);
+    let session = session(50_000, |at| line(at, at.checked_sub(1), &rule(at)));
+    let rules = context::build(&mut Bodies::new(&session), session.leaf()).unwrap().state.ttsr_rules;
+    assert_eq!((rules.len(), rules[1].as_str(), rules[50_000].as_str()), (50_001, "all", "rule 49999"));
+}
