@@ -21,9 +21,9 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
 
     $completions = @(switch ($command) {
         'session-tree' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour [default: on a terminal]')
-            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Read large files on N threads [default: one a core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw with ASCII characters only')
@@ -33,8 +33,10 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Print the tree of a session')
             [CompletionResult]::new('context', 'context', [CompletionResultType]::ParameterValue, 'Rebuild what the model would see at the leaf')
-            [CompletionResult]::new('label', 'label', [CompletionResultType]::ParameterValue, 'List the labels of a session, or print one')
-            [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'List the user messages that one can branch from')
+            [CompletionResult]::new('label', 'label', [CompletionResultType]::ParameterValue, 'List, print, set or clear labels')
+            [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'Fork a session into a new file, or list where one can')
+            [CompletionResult]::new('navigate', 'navigate', [CompletionResultType]::ParameterValue, 'Move the leaf to another entry of the same file')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Bring old session files to version 3')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -45,9 +47,9 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'Print this entry whole instead of the tree; may be given several times')
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Work from this entry instead of the file''s leaf')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour [default: on a terminal]')
-            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Read large files on N threads [default: one a core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
             [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Show only the path from the root to the leaf')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Work from before the first entry')
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Add the whole entry to each row (with --format jsonl)')
@@ -62,9 +64,9 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
         'session-tree;context' {
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Work from this entry instead of the file''s leaf')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour [default: on a terminal]')
-            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Read large files on N threads [default: one a core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Work from before the first entry')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
@@ -75,10 +77,15 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             break
         }
         'session-tree;label' {
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Set labels from lines ENTRY<TAB>NAME, all in one step; - for standard input')
+            [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Append to this entry instead of the file''s leaf; this moves the leaf there')
+            [CompletionResult]::new('--lock-timeout', '--lock-timeout', [CompletionResultType]::ParameterName, 'How long to wait for another writer''s lock')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour [default: on a terminal]')
-            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Read large files on N threads [default: one a core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
+            [CompletionResult]::new('--clear', '--clear', [CompletionResultType]::ParameterName, 'Take the label away')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write although another process has the file open')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
@@ -88,10 +95,68 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             break
         }
         'session-tree;branch' {
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Copy up to and including this entry, whatever it is [default: the leaf]')
+            [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Work from this entry instead of the file''s leaf')
+            [CompletionResult]::new('--session-dir', '--session-dir', [CompletionResultType]::ParameterName, 'Folder of the new file [default: that of SESSION]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The new file; - for standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The new file; - for standard output')
+            [CompletionResult]::new('--hook', '--hook', [CompletionResultType]::ParameterName, 'Program to ask before and to tell afterwards; may be given several times')
+            [CompletionResult]::new('--hook-timeout', '--hook-timeout', [CompletionResultType]::ParameterName, 'How long each hook may take; 0 is for ever')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour [default: on a terminal]')
-            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Read large files on N threads [default: one a core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only tell what would be done')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw with ASCII characters only')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'session-tree;navigate' {
+            [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Come from this entry instead of the file''s leaf')
+            [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Attach this summary of what is left behind')
+            [CompletionResult]::new('--summary-file', '--summary-file', [CompletionResultType]::ParameterName, 'Attach the summary in this file; - for standard input')
+            [CompletionResult]::new('--summarizer', '--summarizer', [CompletionResultType]::ParameterName, 'Command that gets a prompt on its standard input and prints a summary')
+            [CompletionResult]::new('--summarizer-timeout', '--summarizer-timeout', [CompletionResultType]::ParameterName, 'How long the summarizer may take; 0 is for ever')
+            [CompletionResult]::new('--instructions', '--instructions', [CompletionResultType]::ParameterName, 'What to tell the summarizer to do, instead of the usual')
+            [CompletionResult]::new('--token-budget', '--token-budget', [CompletionResultType]::ParameterName, 'How much of the conversation the summarizer gets, the newest first; 0 is all')
+            [CompletionResult]::new('--label', '--label', [CompletionResultType]::ParameterName, 'Label the summary, else ENTRY')
+            [CompletionResult]::new('--hook', '--hook', [CompletionResultType]::ParameterName, 'Program to ask before and to tell afterwards; may be given several times')
+            [CompletionResult]::new('--hook-timeout', '--hook-timeout', [CompletionResultType]::ParameterName, 'How long each hook may take; 0 is for ever')
+            [CompletionResult]::new('--lock-timeout', '--lock-timeout', [CompletionResultType]::ParameterName, 'How long to wait for another writer''s lock')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
+            [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Go to before the first entry')
+            [CompletionResult]::new('--summarize', '--summarize', [CompletionResultType]::ParameterName, 'Let a hook or the summarizer write the summary')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Make the move last: agents resume there')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only tell what would be done')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write although another process has the file open')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw with ASCII characters only')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'session-tree;migrate' {
+            [CompletionResult]::new('--files-from', '--files-from', [CompletionResultType]::ParameterName, 'Take paths from this file, on lines or separated by NUL; - for standard input')
+            [CompletionResult]::new('--backup', '--backup', [CompletionResultType]::ParameterName, 'Keep what each file was beside it [default suffix: .bak]')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Write the one input''s new form here instead; - for standard output')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Write the one input''s new form here instead; - for standard output')
+            [CompletionResult]::new('--lock-timeout', '--lock-timeout', [CompletionResultType]::ParameterName, 'How long to wait for another writer''s lock')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
+            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Only report; exit 1 if any file is of an old version')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only report')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Write although another process has the file open')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
@@ -101,9 +166,9 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             break
         }
         'session-tree;completions' {
-            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour [default: on a terminal]')
-            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]')
-            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Read large files on N threads [default: one a core]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
             [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw with ASCII characters only')
@@ -114,8 +179,10 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
         'session-tree;help' {
             [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Print the tree of a session')
             [CompletionResult]::new('context', 'context', [CompletionResultType]::ParameterValue, 'Rebuild what the model would see at the leaf')
-            [CompletionResult]::new('label', 'label', [CompletionResultType]::ParameterValue, 'List the labels of a session, or print one')
-            [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'List the user messages that one can branch from')
+            [CompletionResult]::new('label', 'label', [CompletionResultType]::ParameterValue, 'List, print, set or clear labels')
+            [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'Fork a session into a new file, or list where one can')
+            [CompletionResult]::new('navigate', 'navigate', [CompletionResultType]::ParameterValue, 'Move the leaf to another entry of the same file')
+            [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Bring old session files to version 3')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -130,6 +197,12 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             break
         }
         'session-tree;help;branch' {
+            break
+        }
+        'session-tree;help;navigate' {
+            break
+        }
+        'session-tree;help;migrate' {
             break
         }
         'session-tree;help;completions' {

@@ -31,6 +31,12 @@ _session__tree() {
             session__tree,label)
                 cmd="session__tree__subcmd__label"
                 ;;
+            session__tree,migrate)
+                cmd="session__tree__subcmd__migrate"
+                ;;
+            session__tree,navigate)
+                cmd="session__tree__subcmd__navigate"
+                ;;
             session__tree,tree)
                 cmd="session__tree__subcmd__tree"
                 ;;
@@ -49,6 +55,12 @@ _session__tree() {
             session__tree__subcmd__help,label)
                 cmd="session__tree__subcmd__help__subcmd__label"
                 ;;
+            session__tree__subcmd__help,migrate)
+                cmd="session__tree__subcmd__help__subcmd__migrate"
+                ;;
+            session__tree__subcmd__help,navigate)
+                cmd="session__tree__subcmd__help__subcmd__navigate"
+                ;;
             session__tree__subcmd__help,tree)
                 cmd="session__tree__subcmd__help__subcmd__tree"
                 ;;
@@ -59,14 +71,14 @@ _session__tree() {
 
     case "${cmd}" in
         session__tree)
-            opts="-q -h -V --quiet --color --ascii --width --jobs --help --version tree context label branch completions help"
+            opts="-q -h -V --quiet --color --ascii --width --jobs --help --version tree context label branch navigate migrate completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --color)
-                    COMPREPLY=($(compgen -W "always never" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --width)
@@ -85,18 +97,46 @@ _session__tree() {
             return 0
             ;;
         session__subcmd__tree__subcmd__branch)
-            opts="-q -h --format --json --quiet --color --ascii --width --jobs --help"
+            opts="-o -q -h --at --leaf --session-dir --output --dry-run --hook --hook-timeout --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leaf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --session-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text table json jsonl" -- "${cur}"))
                     return 0
                     ;;
                 --color)
-                    COMPREPLY=($(compgen -W "always never" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --width)
@@ -122,7 +162,7 @@ _session__tree() {
             fi
             case "${prev}" in
                 --color)
-                    COMPREPLY=($(compgen -W "always never" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --width)
@@ -156,7 +196,7 @@ _session__tree() {
                     return 0
                     ;;
                 --color)
-                    COMPREPLY=($(compgen -W "always never" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --width)
@@ -175,7 +215,7 @@ _session__tree() {
             return 0
             ;;
         session__subcmd__tree__subcmd__help)
-            opts="tree context label branch completions help"
+            opts="tree context label branch navigate migrate completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -258,6 +298,34 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        session__subcmd__tree__subcmd__help__subcmd__migrate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        session__subcmd__tree__subcmd__help__subcmd__navigate)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         session__subcmd__tree__subcmd__help__subcmd__tree)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -273,18 +341,154 @@ _session__tree() {
             return 0
             ;;
         session__subcmd__tree__subcmd__label)
-            opts="-q -h --format --json --quiet --color --ascii --width --jobs --help"
+            opts="-q -h --clear --from --leaf --force --lock-timeout --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --leaf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --format)
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
                 --color)
-                    COMPREPLY=($(compgen -W "always never" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        session__subcmd__tree__subcmd__migrate)
+            opts="-o -q -h --files-from --check --dry-run --backup --output --force --lock-timeout --format --json --quiet --color --ascii --width --jobs --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --files-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --backup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        session__subcmd__tree__subcmd__navigate)
+            opts="-q -h --root --leaf --summary --summary-file --summarize --summarizer --summarizer-timeout --instructions --token-budget --label --save --dry-run --hook --hook-timeout --force --lock-timeout --format --json --quiet --color --ascii --width --jobs --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --leaf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --summary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --summary-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --summarizer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --summarizer-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instructions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --label)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lock-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --width)
@@ -330,7 +534,7 @@ _session__tree() {
                     return 0
                     ;;
                 --color)
-                    COMPREPLY=($(compgen -W "always never" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --width)

@@ -24,18 +24,21 @@ function __fish_session_tree_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c session-tree -n "__fish_session_tree_needs_command" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+complete -c session-tree -n "__fish_session_tree_needs_command" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_needs_command" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
-complete -c session-tree -n "__fish_session_tree_needs_command" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_needs_command" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_needs_command" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_needs_command" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_needs_command" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c session-tree -n "__fish_session_tree_needs_command" -s V -l version -d 'Print version'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "tree" -d 'Print the tree of a session'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "context" -d 'Rebuild what the model would see at the leaf'
-complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "label" -d 'List the labels of a session, or print one'
-complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "branch" -d 'List the user messages that one can branch from'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "label" -d 'List, print, set or clear labels'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "migrate" -d 'Bring old session files to version 3'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l filter -d 'Which entries to show' -r -f -a "default\t'The conversation: no bookkeeping, no silent assistant messages'
@@ -50,10 +53,11 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l forma
 table\t'Columns: id, when, type, label, text'
 json\t'The whole tree as nested nodes'
 jsonl\t'One object a row: the form for scripts'"
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l path -d 'Show only the path from the root to the leaf'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l root -d 'Work from before the first entry'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l full -d 'Add the whole entry to each row (with --format jsonl)'
@@ -65,47 +69,110 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l le
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l format -d 'How to print it' -r -f -a "text\t'A transcript for people'
 json\t'State and messages, as agents hold them'
 llm\t'The messages, as a model gets them'"
-complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
-complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l root -d 'Work from before the first entry'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l json -d 'Short for --format json'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l from -d 'Set labels from lines ENTRY<TAB>NAME, all in one step; - for standard input' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l leaf -d 'Append to this entry instead of the file\'s leaf; this moves the leaf there' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l lock-timeout -d 'How long to wait for another writer\'s lock' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l format -d 'How to print it' -r -f -a "text\t'Columns for people'
 json\t'Objects for programs'"
-complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
-complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l clear -d 'Take the label away'
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l force -d 'Write although another process has the file open'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l json -d 'Short for --format json'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l at -d 'Copy up to and including this entry, whatever it is [default: the leaf]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l session-dir -d 'Folder of the new file [default: that of SESSION]' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s o -l output -d 'The new file; - for standard output' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l hook -d 'Program to ask before and to tell afterwards; may be given several times' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l hook-timeout -d 'How long each hook may take; 0 is for ever' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l format -d 'How to print it' -r -f -a "text\t'Id and text'
 table\t'Columns: id, when, text'
 json\t'One array of objects'
 jsonl\t'One object a line'"
-complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
-complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l dry-run -d 'Only tell what would be done'
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l json -d 'Short for --format json'
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l color -d 'When to use colour [default: on a terminal]' -r -f -a "always\t''
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l leaf -d 'Come from this entry instead of the file\'s leaf' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary -d 'Attach this summary of what is left behind' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary-file -d 'Attach the summary in this file; - for standard input' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer -d 'Command that gets a prompt on its standard input and prints a summary' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer-timeout -d 'How long the summarizer may take; 0 is for ever' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l instructions -d 'What to tell the summarizer to do, instead of the usual' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l token-budget -d 'How much of the conversation the summarizer gets, the newest first; 0 is all' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l label -d 'Label the summary, else ENTRY' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l hook -d 'Program to ask before and to tell afterwards; may be given several times' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l hook-timeout -d 'How long each hook may take; 0 is for ever' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l lock-timeout -d 'How long to wait for another writer\'s lock' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l format -d 'How to print it' -r -f -a "text\t'Words for people'
+json\t'One object for programs'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l width -d 'Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]' -r
-complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l jobs -d 'Read large files on N threads [default: one a core]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l root -d 'Go to before the first entry'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarize -d 'Let a hook or the summarizer write the summary'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l save -d 'Make the move last: agents resume there'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l dry-run -d 'Only tell what would be done'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l force -d 'Write although another process has the file open'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l json -d 'Short for --format json'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l files-from -d 'Take paths from this file, on lines or separated by NUL; - for standard input' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l backup -d 'Keep what each file was beside it [default suffix: .bak]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -s o -l output -d 'Write the one input\'s new form here instead; - for standard output' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l lock-timeout -d 'How long to wait for another writer\'s lock' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l format -d 'How to print it' -r -f -a "text\t'A table for people'
+json\t'One object a file'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l check -d 'Only report; exit 1 if any file is of an old version'
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l dry-run -d 'Only report'
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l force -d 'Write although another process has the file open'
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l json -d 'Short for --format json'
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "tree" -d 'Print the tree of a session'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "context" -d 'Rebuild what the model would see at the leaf'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "label" -d 'List the labels of a session, or print one'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "branch" -d 'List the user messages that one can branch from'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "tree" -d 'Print the tree of a session'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "context" -d 'Rebuild what the model would see at the leaf'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "label" -d 'List, print, set or clear labels'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "migrate" -d 'Bring old session files to version 3'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,13 +1,16 @@
 //! The definition of the command line.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::cmd::{self, App, Global};
-use crate::ui::report::Failure;
+use crate::ui::escape;
+use crate::ui::moved::quoted;
+use crate::ui::report::{COULD_NOT, Failure};
 
 /// Look at, fork and move in the session trees of coding agents
 ///
@@ -24,17 +27,18 @@ use crate::ui::report::Failure;
 )]
 #[command(after_help = "\
 Examples:
-  session-tree tree session.jsonl                  the tree, the active branch first
+  session-tree tree session.jsonl                  the tree, active branch first
   session-tree tree session.jsonl --search timeout rows with a word
   session-tree context session.jsonl --format llm  what the model would get
-  session-tree branch session.jsonl user:1         a new session from before the last prompt
-  session-tree navigate session.jsonl label:ok --save  go back to a label
+  session-tree branch session.jsonl user:1         fork before the last prompt
+  session-tree navigate session.jsonl label:ok --save
   ls -t ~/.pi/agent/sessions/*/*.jsonl | head -1   the newest session of pi
 
-ENTRY is an id or 4 and more of its first characters, @ (the leaf), label:NAME, user:1 (the last
-prompt); each may be followed by ~N (N steps towards the root).
+ENTRY is an id or 4 or more of its first characters, @ (the leaf), label:NAME,
+or user:1 (the last prompt); each may be followed by ~N (N steps up).
 
-Exit codes: 0 done, 1 a check says no, 2 could not, 3 cancelled by a hook, 130/143 interrupted.")]
+Exit codes: 0 done, 1 a check says no, 2 could not, 3 cancelled by a hook,
+130 and 143 interrupted.")]
 pub struct Cli {
     #[command(flatten)]
     global: Global,
@@ -66,23 +70,38 @@ pub enum Parsed {
 pub fn parse() -> Parsed {
     match Cli::try_parse() {
         Ok(cli) => Parsed::Run(Box::new(cli)),
-        Err(error) => Parsed::Done(explain(&error)),
+        Err(error) => Parsed::Done(explain(error)),
     }
 }
 
-fn explain(error: &clap::Error) -> ExitCode {
+fn explain(error: clap::Error) -> ExitCode {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if is_help || !asks_for_json(std::env::args_os().skip(1)) {
+    if is_help {
         // A closed pipe while help is printed is no failure.
         let _ = error.print();
-        return if is_help { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        return ExitCode::SUCCESS;
+    }
+    let args: Vec<_> = std::env::args_os().collect();
+    // What was typed is shown in the error, so it must not do anything on the terminal.
+    let safe = args.iter().map(|arg| escape::line(&arg.to_string_lossy()).into_owned());
+    let error = Cli::try_parse_from(safe).err().filter(|again| again.kind() == error.kind()).unwrap_or(error);
+    if !asks_for_json(args.iter().skip(1).cloned()) {
+        let _ = error.print();
+        let file = args.get(1).filter(|_| error.kind() == ErrorKind::InvalidSubcommand);
+        if let Some(file) = file.filter(|file| Path::new(file).is_file()) {
+            cmd::plain_report().hint(&format!("session-tree tree {}", quoted(&file.to_string_lossy())));
+        }
+        return ExitCode::from(COULD_NOT);
     }
     let text = error.to_string();
-    let (message, hint) = text.split_once("\n\n").unwrap_or((&text, ""));
-    let message = message.trim().strip_prefix("error: ").unwrap_or(message.trim());
-    let hint = hint.split("\n\nFor more").next().unwrap_or("").trim();
+    let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = one_line(message);
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    let hint = one_line(rest.split("For more information").next().unwrap_or(""));
+    let hint = if hint.is_empty() { "`session-tree --help` lists the commands".to_owned() } else { hint };
     cmd::json_report().failure(&Failure::usage(message, hint));
-    ExitCode::from(2)
+    ExitCode::from(COULD_NOT)
 }
 
 /// Tells whether a command line that does not parse asks for a JSON format all the same.
@@ -118,8 +137,8 @@ impl Cli {
             Command::Tree(args) => args.run(app),
             Command::Context(args) => args.run(app),
             Command::Label(args) => args.run(app),
-            Command::Branch(args) => args.run(app),
-            Command::Navigate(args) => args.run(app),
+            Command::Branch(args) => return args.run(app),
+            Command::Navigate(args) => return args.run(app),
             Command::Migrate(args) => return args.run(app),
             Command::Completions(args) => args.run(),
         };

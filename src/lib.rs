@@ -11,6 +11,7 @@
 //!
 //! * [`core`] holds the rules; it never prints and knows neither environment nor clock.
 //! * [`ui`] turns what core found into text and JSON; it decides nothing.
+//! * [`run`] starts other programs, [`hooks`] says what they get and what their answers mean.
 //! * [`cmd`] has one file a subcommand: its arguments and a few calls.
 //! * [`cli`] is the definition of the command line.
 //!
@@ -21,4 +22,6 @@
 pub mod cli;
 pub mod cmd;
 pub mod core;
+pub mod hooks;
+pub mod run;
 pub mod ui;

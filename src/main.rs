@@ -33,13 +33,6 @@ fn fail(report: Report, error: &anyhow::Error) -> ExitCode {
         report.failure(failure);
         return ExitCode::from(failure.exit);
     }
-    report.failure(&Failure {
-        kind: "io",
-        message: format!("cannot write the output: {error:#}"),
-        file: None,
-        line: None,
-        hint: None,
-        exit: COULD_NOT,
-    });
+    report.failure(&Failure::plain("io", format!("cannot write the output: {error:#}"), None));
     ExitCode::from(COULD_NOT)
 }

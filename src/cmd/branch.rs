@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::{App, SessionArg, world};
+use super::world::{self, HookArgs};
+use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::branch::{self, Fork, Identity, Written};
 use crate::core::entry::{Kind, Role, Traits};
@@ -15,12 +17,13 @@ use crate::core::load::Keep;
 use crate::core::session::{NodeId, Session};
 use crate::core::time;
 use crate::core::write;
+use crate::hooks::{Answer, Event};
 use crate::ui::escape;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
-use crate::ui::report::Failure;
-use crate::ui::tree::{short_ids, tilde};
+use crate::ui::report::{CANCELLED, Failure};
+use crate::ui::tree::{short_ids, tilde, whole_or_cut};
 
 /// Fork a session into a new file, or list where one can
 ///
@@ -56,6 +59,8 @@ pub struct BranchArgs {
     /// Only tell what would be done
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    hooks: HookArgs,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
@@ -64,11 +69,14 @@ pub struct BranchArgs {
     json: bool,
 }
 
-/// What was made.
-struct Made<'a> {
-    identity: &'a Identity,
-    path: Option<&'a Path>,
+/// What was made, or would be.
+#[derive(Default)]
+struct Made {
+    id: String,
+    parent: Option<String>,
+    path: Option<String>,
     written: Option<Written>,
+    is_cancelled: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -97,7 +105,7 @@ impl BranchArgs {
     ///
     /// # Errors
     /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<()> {
+    pub fn run(self, app: &App) -> Result<ExitCode> {
         if self.entry.is_some() || self.at.is_some() {
             return self.fork(app);
         }
@@ -113,10 +121,11 @@ impl BranchArgs {
             Format::Text | Format::Table => self.rows(app, &session, &nodes, &mut output)?,
             Format::Json | Format::Jsonl => self.json(&session, &nodes, &mut output)?,
         }
-        Ok(output.finish()?)
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
     }
 
-    fn fork(self, app: &App) -> Result<()> {
+    fn fork(self, app: &App) -> Result<ExitCode> {
         let failed = self.session.failed();
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
@@ -128,46 +137,77 @@ impl BranchArgs {
             false => Fork::before(&mut bodies, entry).map_err(&failed)?,
         };
         self.warn(app, &mut bodies, &fork)?;
-        let to_stdout = self.output.as_deref() == Some(Path::new("-"));
-        let parent = match self.session.session == Path::new("-") || to_stdout {
+        let parent = match self.session.session == Path::new("-") || self.is_to_stdout() {
             true => None,
             false => Some(std::path::absolute(&self.session.session)?.display().to_string()),
         };
-        let mut fresh = world::entry_id;
-        let mut world = world::world(&mut fresh);
-        let identity = Identity { id: world::session_id(), parent };
-        let path = if to_stdout { None } else { Some(self.place(&identity.id, &world.now)?) };
-        let mut made = Made { identity: &identity, path: None, written: None };
+        let mut made = Made { id: world::session_id(), parent, ..Made::default() };
+        let about = self.session.about(&session);
         if self.dry_run {
-            made.written = Some(fork.write(&mut bodies, &identity, &mut world, &mut io::sink()).map_err(&failed)?);
-            return self.tell(app, &session, &fork, &made);
+            made.written = Some(self.write(&mut bodies, &fork, &made, &mut io::sink()).map_err(&failed)?);
+            self.tell(app, &session, &fork, &made)?;
+            return Ok(ExitCode::SUCCESS);
         }
-        let Some(path) = path else {
+        world::prepare()?;
+        let event = Event::SessionBeforeBranch { session: &about, entry_id: session.id(entry) };
+        if self.hooks.hooks().ask(&event, None).map_err(world::hook_trouble)? == Answer::Cancel {
+            made.is_cancelled = true;
+            self.tell(app, &session, &fork, &made)?;
+            return Ok(ExitCode::from(CANCELLED));
+        }
+        if self.is_to_stdout() {
             let mut output = Output::new();
             output.hold();
-            made.written = Some(fork.write(&mut bodies, &identity, &mut world, &mut output).map_err(&failed)?);
+            made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
             output.finish()?;
-            return self.tell(app, &session, &fork, &made);
+        } else {
+            let path = self.place(&made.id)?;
+            let permissions = session.permissions().unwrap_or_else(world::private);
+            let mut written = None;
+            let fill = &mut |out: &mut dyn Write| {
+                written = Some(self.write(&mut bodies, &fork, &made, out)?);
+                Ok(())
+            };
+            let created = write::create(&path, permissions, world::patience(Duration::ZERO), fill);
+            created.map_err(|error| Failure::new(&error, &path))?;
+            made.written = written;
+            made.path = Some(std::path::absolute(&path)?.display().to_string());
+        }
+        self.tell(app, &session, &fork, &made)?;
+        let event = Event::SessionBranch {
+            session: &about,
+            previous_session_file: about.file.as_deref(),
+            session_file: made.path.as_deref(),
         };
-        world::prepare()?;
-        let permissions = session.permissions().unwrap_or_else(world::private);
-        let patience = world::patience(Duration::ZERO);
-        let write = &mut |out: &mut dyn Write| {
-            made.written = Some(fork.write(&mut bodies, &identity, &mut world, out)?);
-            Ok(())
-        };
-        write::create(&path, permissions, patience, write).map_err(|error| Failure::new(&error, &path))?;
-        made.path = Some(&path);
-        self.tell(app, &session, &fork, &made)
+        let troubled = self.hooks.hooks().tell(&event)?;
+        self.session.after_hooks(app, &troubled);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn is_to_stdout(&self) -> bool {
+        self.output.as_deref() == Some(Path::new("-"))
+    }
+
+    fn write(
+        &self,
+        bodies: &mut Bodies<'_>,
+        fork: &Fork,
+        made: &Made,
+        out: &mut dyn Write,
+    ) -> crate::core::error::Result<Written> {
+        let mut fresh = world::entry_id;
+        let mut world = world::world(&mut fresh);
+        let identity = Identity { id: made.id.clone(), parent: made.parent.clone() };
+        fork.write(bodies, &identity, &mut world, out)
     }
 
     /// Decides where the new file goes. The header's id is our own, so that no hostile one can
     /// lead out of the folder.
-    fn place(&self, id: &str, now: &str) -> Result<PathBuf> {
+    fn place(&self, id: &str) -> Result<PathBuf> {
         if let Some(path) = &self.output {
             return Ok(path.clone());
         }
-        let name = format!("{}_{id}.jsonl", now.replace([':', '.'], "-"));
+        let name = format!("{}_{id}.jsonl", world::timestamp().replace([':', '.'], "-"));
         if let Some(folder) = &self.session_dir {
             return Ok(folder.join(name));
         }
@@ -196,43 +236,40 @@ impl BranchArgs {
         Ok(())
     }
 
-    fn tell(&self, app: &App, session: &Session, fork: &Fork, made: &Made<'_>) -> Result<()> {
-        let Some(written) = &made.written else { return Ok(()) };
-        let path = made.path.map(std::path::absolute).transpose()?;
-        let to_stdout = self.output.as_deref() == Some(Path::new("-"));
+    fn tell(&self, app: &App, session: &Session, fork: &Fork, made: &Made) -> Result<()> {
+        let is_made = !self.dry_run && !made.is_cancelled;
         let result = Branched {
-            cancelled: false,
+            cancelled: made.is_cancelled,
             dry_run: self.dry_run.then_some(true),
             entry_id: session.id(fork.entry),
             selected_text: fork.selected_text.as_deref(),
-            session_file: path.as_ref().map(|path| path.display().to_string()),
-            session_id: (!self.dry_run).then_some(&made.identity.id),
-            parent_session: made.identity.parent.as_deref(),
-            leaf_id: written.leaf.as_deref(),
-            entries: written.entries,
-            labels: written.labels,
+            session_file: made.path.clone(),
+            session_id: is_made.then_some(&made.id),
+            parent_session: made.parent.as_deref(),
+            leaf_id: made.written.as_ref().and_then(|written| written.leaf.as_deref()),
+            entries: made.written.as_ref().map_or(0, |written| written.entries),
+            labels: made.written.as_ref().map_or(0, |written| written.labels),
         };
-        if to_stdout && !self.dry_run {
+        if self.is_to_stdout() && is_made {
             if self.is_json() {
                 app.report.result(&result);
             }
             return Ok(());
         }
         let mut output = Output::new();
-        if self.is_json() {
-            output.json_line(&result)?;
-            return Ok(output.finish()?);
-        }
-        if self.dry_run {
-            let count = written.entries;
-            let text = format!("would make a session of {count} entries, {} of them labels\n", written.labels);
-            output.text(&text)?;
-        }
-        if let Some(path) = &path {
-            output.text(&format!("{}\n", escape::line(&path.display().to_string())))?;
+        match (self.is_json(), &made.path) {
+            (true, _) => output.json_line(&result)?,
+            (false, Some(path)) => output.text(&format!("{}\n", escape::line(path)))?,
+            (false, None) if made.is_cancelled => output.text("cancelled by a hook; nothing was made\n")?,
+            (false, None) => {
+                let (entries, labels) = (result.entries, result.labels);
+                output.text(&format!("would make a session of {entries} entries, {labels} of them labels\n"))?;
+            }
         }
         output.finish()?;
-        app.report.forked(path.as_deref(), fork.selected_text.as_deref());
+        if !made.is_cancelled {
+            app.report.forked(made.path.as_deref(), fork.selected_text.as_deref());
+        }
         Ok(())
     }
 
@@ -264,10 +301,10 @@ impl BranchArgs {
     fn rows(&self, app: &App, session: &Session, nodes: &[NodeId], output: &mut Output) -> Result<()> {
         let is_table = self.format() == Format::Table;
         let ids = short_ids(session);
-        let widest = nodes.iter().map(|node| ids[node.index()]).max().unwrap_or(0).min(36);
+        let widest = nodes.iter().map(|node| ids[node.index()]).max().unwrap_or(0);
         let borders = is_table && output.is_terminal();
         let listing = if is_table {
-            Listing::new(&["id", "when", "text"], &[widest, 16, 204], app.width, borders, app.paint)
+            Listing::new(&["id", "when (UTC)", "text"], &[widest, 16, 204], app.width, borders, app.paint)
         } else {
             Listing::new(&["", ""], &[widest, 204], app.width, false, app.paint)
         };
@@ -281,7 +318,7 @@ impl BranchArgs {
                 let words = bodies.words(node).map_err(self.session.failed())?;
                 let mut row = vec![session.id(node).chars().take(ids[node.index()]).collect()];
                 row.extend(is_table.then(|| time::minute(session.stamp(node))));
-                row.push(tilde(&words, app.home.as_deref()));
+                row.push(tilde(&whole_or_cut(&words, app.paint), app.home.as_deref()));
                 cells.push(row);
             }
             output.text(&listing.rows(cells))?;

@@ -13,8 +13,8 @@ use crate::ui::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  session-tree completions bash > ~/.local/share/bash-completion/completions/session-tree
-  session-tree completions fish > ~/.config/fish/completions/session-tree.fish")]
+  session-tree completions fish > ~/.config/fish/completions/session-tree.fish
+  session-tree completions zsh > ~/.zfunc/_session-tree")]
 pub struct CompletionsArgs {
     /// Shell to complete in
     #[arg(value_name = "SHELL")]

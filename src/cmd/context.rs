@@ -23,9 +23,9 @@ use crate::ui::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  session-tree context session.jsonl                          a transcript
-  session-tree context session.jsonl --leaf label:wip         seen from a label
-  session-tree context session.jsonl --format llm | jq length what is sent to a model")]
+  session-tree context session.jsonl                   a transcript
+  session-tree context session.jsonl --leaf label:wip  seen from a label
+  session-tree context session.jsonl --format llm | jq length")]
 pub struct ContextArgs {
     #[command(flatten)]
     session: SessionArg,

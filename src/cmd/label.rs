@@ -20,7 +20,7 @@ use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
-use crate::ui::tree::{speaker, tilde};
+use crate::ui::tree::{short_ids, speaker, tilde, whole_or_cut};
 use crate::ui::{escape, fit};
 
 /// List, print, set or clear labels
@@ -197,11 +197,16 @@ impl LabelArgs {
             return Ok(());
         }
         let mut bodies = Bodies::new(session);
-        let widest = |of: &dyn Fn(&Label) -> &str| {
-            labels.iter().map(|label| fit::width(&escape::line(of(label)))).max().unwrap_or(0)
+        let widest = |of: &dyn Fn(&Label) -> String| {
+            labels.iter().map(|label| fit::width(&escape::line(&of(label)))).max().unwrap_or(0)
         };
-        let widths = [widest(&|label| &label.target_id).min(36), widest(&|label| &label.name).min(40), 16, 204];
-        let headings = ["id", "label", "when", "text"];
+        let ids = short_ids(session);
+        let id = |label: &Label| -> String {
+            let shown = label.target.map_or(usize::MAX, |target| ids[target.index()]);
+            label.target_id.chars().take(shown).collect()
+        };
+        let widths = [widest(&id), widest(&|label| label.name.clone()).min(40), 16, 204];
+        let headings = ["id", "label", "when (UTC)", "text"];
         let listing = Listing::new(&headings, &widths, app.width, output.is_terminal(), app.paint);
         output.text(&listing.head())?;
         for piece in labels.chunks(PIECE) {
@@ -210,12 +215,16 @@ impl LabelArgs {
                 let text = match label.target {
                     Some(target) => {
                         let words = bodies.words(target).map_err(self.session.failed())?;
-                        format!("{}{}", speaker(session.traits(target)), tilde(&words, app.home.as_deref()))
+                        format!(
+                            "{}{}",
+                            speaker(session.traits(target)),
+                            tilde(&whole_or_cut(&words, app.paint), app.home.as_deref())
+                        )
                     }
                     None => "(no such entry)".to_owned(),
                 };
                 let when = time::minute(session.stamp(label.set_by));
-                cells.push(vec![label.target_id.clone(), label.name.clone(), when, text]);
+                cells.push(vec![id(label), label.name.clone(), when, text]);
             }
             output.text(&listing.rows(cells))?;
         }

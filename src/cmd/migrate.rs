@@ -32,7 +32,7 @@ use crate::ui::summary;
 Examples:
   session-tree migrate old.jsonl --backup          old.jsonl.bak keeps what it was
   session-tree migrate old.jsonl --output new.jsonl
-  session-tree migrate ~/.pi/agent/sessions --check   exit 1 if any file is old
+  session-tree migrate ~/.pi/agent/sessions --check  exit 1 if one is old
   session-tree migrate ~/.pi/agent/sessions --dry-run
   find . -name '*.jsonl' -print0 | session-tree migrate --files-from -")]
 pub struct MigrateArgs {
@@ -85,6 +85,7 @@ struct Outcome {
     to: Option<u32>,
     status: Status,
     error: Option<Failure>,
+    broke_links: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +182,7 @@ impl MigrateArgs {
             }
         };
         thread::scope(|scope| {
-            for _ in 1..app.jobs.min(jobs.len()) {
+            for _ in 1..app.files_at_once.min(jobs.len()) {
                 scope.spawn(work);
             }
             work();
@@ -193,7 +194,7 @@ impl MigrateArgs {
     }
 
     fn migrate(&self, path: &Path) -> Outcome {
-        let mut outcome = Outcome { from: None, to: None, status: Status::Failed, error: None };
+        let mut outcome = Outcome { from: None, to: None, status: Status::Failed, error: None, broke_links: false };
         if let Err(error) = self.try_migrate(path, &mut outcome) {
             outcome.to = outcome.from;
             let is_none = matches!(error, Error::NotASession { .. } | Error::Empty);
@@ -212,7 +213,7 @@ impl MigrateArgs {
             Need::Newer(version) => (version, Status::Newer),
             Need::Migration(version) => (version, Status::WouldMigrate),
         };
-        *outcome = Outcome { from: Some(from), to: Some(from), status, error: None };
+        *outcome = Outcome { from: Some(from), to: Some(from), status, error: None, broke_links: false };
         if status != Status::WouldMigrate {
             return Ok(());
         }
@@ -233,7 +234,7 @@ impl MigrateArgs {
                 // The file is what it was: a copy of it would only be in the way next time.
                 let _ = fs::remove_file(backup);
             }
-            replaced?;
+            outcome.broke_links = replaced?;
             outcome.status = Status::Migrated;
         }
         outcome.to = Some(migrate::CURRENT);
@@ -274,7 +275,7 @@ impl MigrateArgs {
             let created = write::create(output, permissions, patience, &mut |out| copy(out));
             created.map_err(|error| Failure::new(&error, output))?;
         }
-        let outcomes = [Outcome { from: Some(from), to: Some(to), status, error: None }];
+        let outcomes = [Outcome { from: Some(from), to: Some(to), status, error: None, broke_links: false }];
         if output == Path::new("-") {
             if self.is_json() {
                 app.report.result(&row(&jobs[0], &outcomes[0]));
@@ -294,11 +295,17 @@ impl MigrateArgs {
 
     fn tell(&self, app: &App, jobs: &[Job], outcomes: &[Outcome]) -> Result<()> {
         let mut output = Output::new();
+        // All files behind an interruption have the same to say; once is enough.
+        let mut stopped = None;
         for (job, outcome) in jobs.iter().zip(outcomes) {
             match (&outcome.error, outcome.status, outcome.from) {
+                (Some(failure), ..) if failure.kind == "interrupted" && stopped.replace(()).is_some() => {}
                 (Some(failure), ..) if !self.is_json() => app.report.failure(failure),
                 (None, Status::Newer, Some(version)) => self.warn_of_newer(app, &job.path, version),
                 _ => {}
+            }
+            if outcome.broke_links {
+                app.report.warn("hard-link", super::HARD_LINK, Some(&job.path), None);
             }
             if self.is_json() {
                 output.json_line(&row(job, outcome))?;

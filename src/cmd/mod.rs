@@ -15,6 +15,7 @@ use crate::core::load::Keep;
 use crate::core::select;
 use crate::core::session::{NodeId, Session};
 use crate::core::source::Source;
+use crate::hooks::{About, HookFailed};
 use crate::ui::paint::Paint;
 use crate::ui::report::{Failure, Report};
 
@@ -33,22 +34,23 @@ pub struct Global {
     /// Drop warnings and hints
     #[arg(long, short, global = true, help_heading = "Common options")]
     quiet: bool,
-    /// When to use colour [default: on a terminal]
+    /// When to use colour; auto is on a terminal
     #[arg(long, value_name = "WHEN", global = true, help_heading = "Common options")]
     color: Option<When>,
     /// Draw with ASCII characters only
     #[arg(long, global = true, help_heading = "Common options")]
     ascii: bool,
-    /// Cut lines to N columns [default: the terminal, else COLUMNS, else uncut]
+    /// Cut rows to N columns; else to the terminal's or COLUMNS
     #[arg(long, value_name = "N", global = true, help_heading = "Common options")]
     width: Option<NonZeroUsize>,
-    /// Read large files on N threads [default: one a core]
+    /// Work on N threads; else one a core, or four to migrate files
     #[arg(long, value_name = "N", global = true, help_heading = "Common options")]
     jobs: Option<NonZeroUsize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum When {
+    Auto,
     Always,
     Never,
 }
@@ -62,6 +64,7 @@ pub struct App {
     width: Option<usize>,
     home: Option<String>,
     jobs: usize,
+    files_at_once: usize,
 }
 
 impl App {
@@ -70,9 +73,12 @@ impl App {
         let paint = |stream: &dyn IsTerminalDyn| Paint { color: color(global.color, stream), ascii: global.ascii };
         let report = Report { json, quiet: global.quiet, paint: paint(&io::stderr()) };
         let width = global.width.map(NonZeroUsize::get).or_else(terminal_width);
-        let jobs = global.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let jobs = global.jobs.map_or(cores, NonZeroUsize::get);
+        // A file that is written waits for the disk much longer than it needs a core.
+        let files_at_once = global.jobs.map_or(cores * 4, NonZeroUsize::get);
         let home = env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1);
-        Self { report, paint: paint(&io::stdout()), width, home, jobs }
+        Self { report, paint: paint(&io::stdout()), width, home, jobs, files_at_once }
     }
 
     /// Reads a session and tells of what is odd in it.
@@ -84,6 +90,9 @@ impl App {
         Ok(session)
     }
 }
+
+/// Said when a file with several names was replaced.
+const HARD_LINK: &str = "the file has other names (hard links): they go on naming what it was";
 
 /// The session that a command works on.
 #[derive(Debug, Args)]
@@ -105,9 +114,30 @@ impl SessionArg {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
             app.report.warn("migrated", &message, Some(&self.session), None);
         }
+        if done.broke_links {
+            app.report.warn("hard-link", HARD_LINK, Some(&self.session), None);
+        }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
             app.report.warn("torn-line", message, Some(&self.session), None);
+        }
+    }
+
+    /// Gives what hooks are told of the session.
+    fn about(&self, session: &Session) -> About {
+        let file = std::path::absolute(&self.session).ok().filter(|_| self.session != Path::new("-"));
+        About {
+            file: file.map(|file| file.display().to_string()),
+            id: session.header.id.clone(),
+            cwd: session.header.cwd.clone(),
+        }
+    }
+
+    /// Warns of hooks that failed after everything was done.
+    fn after_hooks(&self, app: &App, failed: &[HookFailed]) {
+        for HookFailed { command, why } in failed {
+            let message = format!("hook `{command}`: {why}; what was done stays");
+            app.report.warn("hook-failed", &message, Some(&self.session), None);
         }
     }
 
@@ -152,6 +182,11 @@ pub fn json_report() -> Report {
     Report { json: true, quiet: false, paint: Paint { color: false, ascii: false } }
 }
 
+/// Gives how hints on such mistakes are told to people.
+pub fn plain_report() -> Report {
+    Report { json: false, ..json_report() }
+}
+
 /// Lets streams of different types be asked one question.
 trait IsTerminalDyn {
     fn is_terminal(&self) -> bool;
@@ -169,9 +204,9 @@ fn color(when: Option<When>, stream: &dyn IsTerminalDyn) -> bool {
     match when {
         Some(When::Always) => true,
         Some(When::Never) => false,
-        None if is_set("NO_COLOR") => false,
-        None if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
-        None => stream.is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        _ if is_set("NO_COLOR") => false,
+        _ if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
+        _ => stream.is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb"),
     }
 }
 

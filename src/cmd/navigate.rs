@@ -1,13 +1,15 @@
 //! `navigate`: moves the leaf within a file.
 
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::value::RawValue;
 
-use super::world::{self, Writing};
+use super::world::{self, HookArgs, Writing};
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::commit::{self, Anchor, Commit, Committed, Guard};
@@ -18,10 +20,13 @@ use crate::core::label;
 use crate::core::load::Keep;
 use crate::core::navigate::{Move, Summary, Trace};
 use crate::core::session::{NodeId, Session};
+use crate::core::summary;
+use crate::hooks::{About, Answer, Event, Preparation};
+use crate::run::{self, Failed};
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Told};
 use crate::ui::output::Output;
-use crate::ui::report::Failure;
+use crate::ui::report::{CANCELLED, Failure};
 
 /// Move the leaf to another entry of the same file
 ///
@@ -32,9 +37,10 @@ use crate::ui::report::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  session-tree navigate session.jsonl user:1             take the last prompt back
-  session-tree navigate session.jsonl label:ok --save    go back to a label, for good
-  session-tree navigate session.jsonl @~4 --summary 'Tried rounding at the end: two carts are still off.'
+  session-tree navigate session.jsonl user:1          take the last prompt back
+  session-tree navigate session.jsonl label:ok --save go back for good
+  session-tree navigate session.jsonl @~4 --summary 'Tried rounding: no use.'
+  session-tree navigate session.jsonl @~4 --summarize --summarizer 'llm -s'
   session-tree navigate session.jsonl 00c0e277 --dry-run --json")]
 pub struct NavigateArgs {
     #[command(flatten)]
@@ -54,6 +60,21 @@ pub struct NavigateArgs {
     /// Attach the summary in this file; - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "summary")]
     summary_file: Option<PathBuf>,
+    /// Let a hook or the summarizer write the summary
+    #[arg(long, conflicts_with_all = ["summary", "summary_file"])]
+    summarize: bool,
+    /// Command that gets a prompt on its standard input and prints a summary
+    #[arg(long, value_name = "COMMAND", env = "SESSION_TREE_SUMMARIZER", hide_env_values = true)]
+    summarizer: Option<String>,
+    /// How long the summarizer may take; 0 is for ever
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = world::seconds)]
+    summarizer_timeout: Duration,
+    /// What to tell the summarizer to do, instead of the usual
+    #[arg(long, value_name = "TEXT")]
+    instructions: Option<String>,
+    /// How much of the conversation the summarizer gets, the newest first; 0 is all
+    #[arg(long, value_name = "TOKENS", default_value_t = 110_000)]
+    token_budget: usize,
     /// Label the summary, else ENTRY
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
@@ -63,6 +84,8 @@ pub struct NavigateArgs {
     /// Only tell what would be done
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    hooks: HookArgs,
     #[command(flatten)]
     writing: Writing,
     /// How to print it
@@ -91,15 +114,11 @@ impl NavigateArgs {
     ///
     /// # Errors
     /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<()> {
+    pub fn run(self, app: &App) -> Result<ExitCode> {
         let failed = self.session.failed();
         let text = self.summary_text()?;
-        self.label.as_deref().map_or(Ok(()), label::check_name).map_err(&failed)?;
-        if self.root && self.label.is_some() && text.is_none() {
-            let message = "`--label` with `--root` has nothing to label";
-            return Err(Failure::usage(message, "add a summary, or leave `--label` out").into());
-        }
-        let writes = text.is_some() || self.save || self.label.is_some();
+        self.check(text.is_some())?;
+        let writes = text.is_some() || self.summarize || self.save || self.label.is_some();
         if writes && !self.dry_run {
             self.session.must_be_a_file()?;
         }
@@ -116,22 +135,137 @@ impl NavigateArgs {
         let plan = Move::plan(&mut bodies, old, target).map_err(&failed)?;
         let saves_elsewhere = self.save && target != session.leaf();
         if plan.is_noop() && !saves_elsewhere {
-            return self.noop(app, &mut bodies, &plan, text.is_some());
+            self.noop(app, &mut bodies, &plan, text.is_some() || self.summarize)?;
+            return Ok(ExitCode::SUCCESS);
         }
-        let summary = match text {
-            Some(text) => {
-                let files = Files::of(&mut bodies, &plan.abandoned).map_err(&failed)?;
-                Some(Summary { text, details: Some(files.json()) })
+        let mut result = Moved { plan: &plan, done: None, summary: None, from_extension: false, is_cancelled: false };
+        if !self.dry_run {
+            world::prepare()?;
+            let about = self.session.about(&session);
+            let answer = self.ask(&mut bodies, &about, &plan, text.is_some())?;
+            if answer == Answer::Cancel {
+                result.is_cancelled = true;
+                let context = context::build(&mut bodies, old).map_err(&failed)?;
+                self.tell(app, &mut bodies, &result, &context)?;
+                return Ok(ExitCode::from(CANCELLED));
             }
-            None => None,
-        };
-        let trace = Trace { summary, save: self.save, label: self.label.clone() };
-        let (done, summary) = match self.dry_run || trace.is_empty() {
-            true => (None, None),
-            false => self.commit(app, &session, &plan, &trace)?,
-        };
+            let summary = self.summary(app, &mut bodies, &plan, text, answer)?;
+            result.from_extension = summary.as_ref().is_some_and(|summary| summary.from_extension);
+            let trace = Trace { summary, save: self.save, label: self.label.clone() };
+            if !trace.is_empty() {
+                (result.done, result.summary) = self.commit(app, &session, &plan, &trace)?;
+            }
+            self.announce(app, &session, &about, &result)?;
+        }
         let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
-        self.tell(app, &mut bodies, &plan, &context, done.as_ref(), summary.as_deref())
+        self.tell(app, &mut bodies, &result, &context)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Refuses what makes no sense before anything is read.
+    fn check(&self, has_text: bool) -> Result<()> {
+        self.label.as_deref().map_or(Ok(()), label::check_name).map_err(self.session.failed())?;
+        if self.root && self.label.is_some() && !has_text && !self.summarize {
+            let message = "`--label` with `--root` has nothing to label";
+            return Err(Failure::usage(message, "add a summary, or leave `--label` out").into());
+        }
+        if self.summarize && self.summarizer().is_none() && self.hooks.hooks().commands.is_empty() {
+            return Err(no_summarizer().into());
+        }
+        Ok(())
+    }
+
+    fn summarizer(&self) -> Option<&str> {
+        self.summarizer.as_deref().filter(|command| !command.trim().is_empty())
+    }
+
+    /// Asks the hooks.
+    fn ask(&self, bodies: &mut Bodies<'_>, about: &About, plan: &Move, has_text: bool) -> Result<Answer> {
+        let session = bodies.session();
+        let id = |node: Option<NodeId>| node.map(|node| session.id(node));
+        let preparation = Preparation {
+            target_id: id(plan.target),
+            old_leaf_id: id(plan.old),
+            common_ancestor_id: id(plan.ancestor),
+            user_wants_summary: has_text || self.summarize,
+        };
+        let event = Event::SessionBeforeTree { session: about, preparation };
+        let entries = &mut |out: &mut dyn Write| -> Result<()> {
+            for (at, &node) in plan.abandoned.iter().enumerate() {
+                let entry = bodies.entry(node).map_err(self.session.failed())?;
+                out.write_all(if at > 0 { b"," } else { b"" })?;
+                out.write_all(String::from_utf8_lossy(entry.object().bytes()).as_bytes())?;
+            }
+            Ok(())
+        };
+        self.hooks.hooks().ask(&event, Some(entries)).map_err(world::hook_trouble)
+    }
+
+    /// Gives the summary to attach: the given text, a hook's, or the summarizer's.
+    fn summary(
+        &self,
+        app: &App,
+        bodies: &mut Bodies<'_>,
+        plan: &Move,
+        text: Option<String>,
+        answer: Answer,
+    ) -> Result<Option<Summary>> {
+        let failed = self.session.failed();
+        let files = |bodies: &mut Bodies<'_>| Files::of(bodies, &plan.abandoned).map_err(&failed);
+        if let Some(text) = text {
+            let details = Some(files(bodies)?.json());
+            return Ok(Some(Summary { text, details, from_extension: false }));
+        }
+        if !self.summarize {
+            return Ok(None);
+        }
+        if let Answer::Summary { text, details } = answer {
+            return Ok(Some(Summary { text, details, from_extension: true }));
+        }
+        let conversation = summary::conversation(bodies, &plan.abandoned, self.token_budget).map_err(&failed)?;
+        let Some(conversation) = conversation else {
+            let message = "nothing that is left behind has any text: moved without a summary";
+            app.report.warn("nothing-to-summarize", message, Some(&self.session.session), None);
+            return Ok(None);
+        };
+        let answer = self.summarized(&conversation)?;
+        let files = files(bodies)?;
+        let text = summary::finished(&answer, &files);
+        Ok(Some(Summary { text, details: Some(files.json()), from_extension: false }))
+    }
+
+    /// Lets the summarizer write.
+    fn summarized(&self, conversation: &str) -> Result<String> {
+        let Some(command) = self.summarizer() else { return Err(no_summarizer().into()) };
+        let prompt = summary::prompt(conversation, self.instructions.as_deref().unwrap_or(summary::INSTRUCTIONS));
+        let mut input = tempfile::tempfile()?;
+        input.write_all(prompt.as_bytes())?;
+        input.seek(SeekFrom::Start(0))?;
+        let what = format!("summarizer `{command}`");
+        let hint = "try it by hand: it reads a prompt and prints a summary; nothing was changed";
+        let failed = |why: &Failed| world::child_failure("summarizer-failed", &what, why, hint);
+        let answer = run::capture(command, input, self.summarizer_timeout, &world::stop);
+        let answer = answer.map_err(|why| failed(&why))?;
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        if answer.trim().is_empty() {
+            return Err(failed(&Failed::Io(std::io::Error::other("it printed nothing"))).into());
+        }
+        Ok(answer)
+    }
+
+    /// Tells the hooks what was done; one that fails changes nothing any more.
+    fn announce(&self, app: &App, session: &Session, about: &About, result: &Moved<'_>) -> Result<()> {
+        let summary = result.summary_json();
+        let event = Event::SessionTree {
+            session: about,
+            new_leaf_id: result.new_leaf(session),
+            old_leaf_id: result.plan.old.map(|node| session.id(node)),
+            summary_entry: summary.as_deref(),
+            from_extension: summary.is_some().then_some(result.from_extension),
+        };
+        let failed = self.hooks.hooks().tell(&event)?;
+        self.session.after_hooks(app, &failed);
+        Ok(())
     }
 
     /// Gives the summary's text as it is stored.
@@ -155,8 +289,9 @@ impl NavigateArgs {
             app.report.warn("noop", &message, Some(&self.session.session), None);
         }
         let plan = Move { position: plan.old, ..plan.clone() };
+        let result = Moved { plan: &plan, done: None, summary: None, from_extension: false, is_cancelled: false };
         let context = context::build(bodies, plan.old).map_err(self.session.failed())?;
-        self.tell(app, bodies, &plan, &context, None, None)
+        self.tell(app, bodies, &result, &context)
     }
 
     /// Writes what the move leaves in the file; gives the summary's entry too.
@@ -173,7 +308,6 @@ impl NavigateArgs {
             (Some(_), false, Some(_)) => Guard::Childless(id(plan.old)),
             (Some(_), false, None) => Guard::Unmoved(id(plan.old)),
         };
-        world::prepare()?;
         let commit = Commit {
             path: &self.session.session,
             manners: self.writing.manners(),
@@ -200,38 +334,30 @@ impl NavigateArgs {
         self.writing.manners().force
     }
 
-    fn tell(
-        &self,
-        app: &App,
-        bodies: &mut Bodies<'_>,
-        plan: &Move,
-        context: &Context,
-        done: Option<&Committed>,
-        summary: Option<&str>,
-    ) -> Result<()> {
+    fn tell(&self, app: &App, bodies: &mut Bodies<'_>, result: &Moved<'_>, context: &Context) -> Result<()> {
         let session = bodies.session();
+        let plan = result.plan;
         let id = |node: Option<NodeId>| node.map(|node| session.id(node));
-        let written = done.map_or(&[][..], |done| &done.ids);
-        let is_noop = plan.is_noop() && done.is_none();
+        let is_noop = plan.is_noop() && result.done.is_none() && !result.is_cancelled;
         // A summary is a message of its own; nothing else that a move writes is.
-        let messages = context.items.len() + usize::from(summary.is_some());
+        let messages = context.items.len() + usize::from(result.summary.is_some());
         let mut output = Output::new();
         if self.is_json() {
-            let summary = summary.and_then(|line| RawValue::from_string(line.to_owned()).ok());
+            let summary = result.summary_json();
             output.json_line(&Navigated {
                 noop: is_noop,
-                cancelled: false,
+                cancelled: result.is_cancelled,
                 dry_run: self.dry_run.then_some(true),
                 target_id: id(plan.target),
                 old_leaf_id: id(plan.old),
                 position_id: id(plan.position),
-                new_leaf_id: written.last().map(String::as_str).or(id(plan.position)),
+                new_leaf_id: result.new_leaf(session),
                 common_ancestor_id: id(plan.ancestor),
                 entries_to_summarize: plan.abandoned.iter().map(|&node| session.id(node)).collect(),
                 editor_text: plan.editor_text.as_deref(),
                 summary_entry: summary.as_deref(),
-                from_extension: summary.is_some().then_some(false),
-                written,
+                from_extension: summary.is_some().then_some(result.from_extension),
+                written: result.written(),
                 context: ContextSize {
                     messages,
                     thinking_level: &context.state.thinking_level,
@@ -241,7 +367,12 @@ impl NavigateArgs {
             })?;
             return Ok(output.finish()?);
         }
-        let told = Told { plan, is_noop, is_dry: self.dry_run, written, messages, state: &context.state };
+        if result.is_cancelled {
+            output.text("cancelled by a hook; nothing was changed\n")?;
+            return Ok(output.finish()?);
+        }
+        let (is_dry, written) = (self.dry_run, result.written());
+        let told = Told { plan, is_noop, is_dry, written, messages, state: &context.state };
         let text = moved::text(bodies, &told, app.paint, app.width, app.home.as_deref());
         output.text(&text.map_err(self.session.failed())?)?;
         output.flush()?;
@@ -251,4 +382,34 @@ impl NavigateArgs {
         }
         Ok(output.finish()?)
     }
+}
+
+/// What came of a move.
+struct Moved<'m> {
+    plan: &'m Move,
+    done: Option<Committed>,
+    /// The summary's line.
+    summary: Option<String>,
+    from_extension: bool,
+    is_cancelled: bool,
+}
+
+impl Moved<'_> {
+    fn written(&self) -> &[String] {
+        self.done.as_ref().map_or(&[], |done| &done.ids)
+    }
+
+    fn new_leaf<'l>(&'l self, session: &'l Session) -> Option<&'l str> {
+        let position = if self.is_cancelled { self.plan.old } else { self.plan.position };
+        self.written().last().map(String::as_str).or(position.map(|node| session.id(node)))
+    }
+
+    fn summary_json(&self) -> Option<Box<RawValue>> {
+        self.summary.as_ref().and_then(|line| RawValue::from_string(line.clone()).ok())
+    }
+}
+
+fn no_summarizer() -> Failure {
+    let hint = "add `--summarizer COMMAND`, set SESSION_TREE_SUMMARIZER, or give the text with `--summary`";
+    Failure::plain("no-summarizer", "nothing can write the summary".to_owned(), Some(hint.to_owned()))
 }

@@ -19,7 +19,7 @@ use crate::ui::json::{self as shape, Time, TreeRow};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
-use crate::ui::tree::{TreeText, speaker, tilde};
+use crate::ui::tree::{TreeText, speaker, tilde, whole_or_cut};
 use crate::ui::{context as transcript, escape};
 
 /// Print the tree of a session
@@ -30,11 +30,11 @@ use crate::ui::{context as transcript, escape};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  session-tree tree session.jsonl                        the conversation
-  session-tree tree session.jsonl --filter user-only     only the prompts
-  session-tree tree session.jsonl --search 'login retry' rows with both words
-  session-tree tree session.jsonl --path --leaf label:wip  the path to a label
-  session-tree tree session.jsonl --entry user:1         the last prompt, whole
+  session-tree tree session.jsonl                    the conversation
+  session-tree tree session.jsonl --filter user-only only the prompts
+  session-tree tree session.jsonl --search 'login retry'
+  session-tree tree session.jsonl --path --leaf label:wip
+  session-tree tree session.jsonl --entry user:1     the last prompt, whole
   session-tree tree session.jsonl --filter all --format jsonl | jq -r .id")]
 pub struct TreeArgs {
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub struct TreeArgs {
     #[arg(long)]
     path: bool,
     /// Print this entry whole instead of the tree; may be given several times
-    #[arg(long, value_name = "ENTRY", conflicts_with_all = ["search", "path", "full"])]
+    #[arg(long, value_name = "ENTRY", conflicts_with_all = ["search", "path", "full", "filter"])]
     entry: Vec<String>,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY")]
@@ -147,18 +147,21 @@ impl TreeArgs {
 
     fn check(&self, app: &App) -> Result<()> {
         if self.full && self.format() != Format::Jsonl {
-            let failure = Failure::usage("`--full` goes with `--format jsonl`", "add `--format jsonl`");
+            let failure = Failure::usage("`--full` goes with `--format jsonl`", "use `--format jsonl`");
             return Err(failure.into());
         }
         if !self.entry.is_empty() && matches!(self.format(), Format::Table | Format::Jsonl) {
             let failure = Failure::usage("`--entry` goes with `--format text` or `json`", "leave `--format` out");
             return Err(failure.into());
         }
-        let restricts =
-            self.search.is_some() || self.path || !matches!(self.filter, FilterArg::Default | FilterArg::All);
-        if self.format() == Format::Json && restricts {
-            let message = "`--format json` holds all entries: `--filter`, `--search` and `--path` do nothing; \
-                           `--format jsonl` obeys them";
+        let works_from = self.leaf.is_some() || self.root;
+        let restricts = works_from
+            || self.search.is_some()
+            || self.path
+            || !matches!(self.filter, FilterArg::Default | FilterArg::All);
+        if self.format() == Format::Json && self.entry.is_empty() && restricts {
+            let message = "`--format json` holds all entries: `--filter`, `--search`, `--path`, `--leaf` and `--root` do \
+                           nothing; `--format jsonl` obeys them";
             app.report.warn("usage", message, None, None);
         }
         Ok(())
@@ -196,7 +199,8 @@ impl View<'_> {
             shown[node.index()] = match &query {
                 Some(query) if passes => {
                     let words = self.bodies.words(node).map_err(&failed)?;
-                    let row = format!("{}{words}", speaker(session.traits(node)));
+                    let shown = tilde(&words, self.app.home.as_deref());
+                    let row = format!("{}{words}\n{shown}", speaker(session.traits(node)));
                     query.matches(self.bodies.entry(node).map_err(&failed)?, label, &row)
                 }
                 _ => passes,
@@ -237,13 +241,13 @@ impl View<'_> {
         let ids = crate::ui::tree::short_ids(session);
         let label = |node: NodeId| session.label(node).map_or("", |label| label.name.as_str());
         let widths = [
-            widest(&|node| ids[node.index()]).min(36),
+            widest(&|node| ids[node.index()]),
             16,
             widest(&|node| self.kind(node).len()),
             widest(&|node| crate::ui::fit::width(&escape::line(label(node)))).min(24),
             204,
         ];
-        let headings = ["id", "when", "type", "label", "text"];
+        let headings = ["id", "when (UTC)", "type", "label", "text"];
         let listing = Listing::new(&headings, &widths, self.app.width, output.is_terminal(), self.app.paint);
         output.text(&listing.head())?;
         for piece in nodes.chunks(PIECE) {
@@ -255,7 +259,7 @@ impl View<'_> {
                     time::minute(session.stamp(node)),
                     self.kind(node).to_owned(),
                     label(node).to_owned(),
-                    tilde(&words, self.app.home.as_deref()),
+                    tilde(&whole_or_cut(&words, self.app.paint), self.app.home.as_deref()),
                 ]);
             }
             output.text(&listing.rows(cells))?;

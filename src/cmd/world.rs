@@ -17,6 +17,9 @@ use crate::core::draft::World;
 use crate::core::lock::Patience;
 use crate::core::time;
 use crate::core::write::Manners;
+use crate::hooks::{HookFailed, Hooks, Trouble};
+use crate::run::Failed;
+use crate::ui::report::Failure;
 
 /// Options of commands that write into a file that others may have open.
 #[derive(Clone, Debug, Args)]
@@ -34,6 +37,44 @@ impl Writing {
     pub(super) fn manners(&self) -> Manners<'static> {
         Manners { patience: patience(self.lock_timeout), force: self.force }
     }
+}
+
+/// Options of commands that run hooks.
+#[derive(Clone, Debug, Args)]
+pub(super) struct HookArgs {
+    /// Program to ask before and to tell afterwards; may be given several times
+    #[arg(long, value_name = "COMMAND")]
+    hook: Vec<String>,
+    /// How long each hook may take; 0 is for ever
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    hook_timeout: Duration,
+}
+
+impl HookArgs {
+    /// Gives the hooks.
+    pub(super) fn hooks(&self) -> Hooks<'_> {
+        Hooks { commands: &self.hook, limit: self.hook_timeout, stop: &stop }
+    }
+}
+
+/// Says what went wrong with the hooks.
+pub(super) fn hook_trouble(trouble: Trouble) -> anyhow::Error {
+    let hint = "a hook prints nothing, or one JSON object, and ends with 0; nothing was changed";
+    match trouble {
+        Trouble::Hook(HookFailed { command, why }) => {
+            child_failure("hook-failed", &format!("hook `{command}`"), &why, hint).into()
+        }
+        Trouble::Other(error) => error,
+    }
+}
+
+/// Says what went wrong with a child process.
+pub(super) fn child_failure(kind: &'static str, what: &str, why: &Failed, hint: &str) -> Failure {
+    if let Failed::Interrupted(signal) = why {
+        // A child was running: nothing of ours was written.
+        return Failure::interrupted(*signal);
+    }
+    Failure::plain(kind, format!("{what}: {why}"), Some(hint.to_owned()))
 }
 
 /// Gives how long to wait for others.
@@ -55,13 +96,13 @@ pub(super) fn prepare() -> io::Result<()> {
     Ok(())
 }
 
-static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
-
 /// Gives the signal that asked to stop, if one did.
-fn stop() -> Option<i32> {
+pub(super) fn stop() -> Option<i32> {
     let signal = SIGNAL.get()?.load(Ordering::Relaxed);
     NonZeroUsize::new(signal).and_then(|signal| i32::try_from(signal.get()).ok())
 }
+
+static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
 /// Gives the time in milliseconds since 1970.
 fn now() -> i64 {
@@ -71,7 +112,12 @@ fn now() -> i64 {
 
 /// Gives what new entries need.
 pub(super) fn world(fresh: &mut dyn FnMut() -> String) -> World<'_> {
-    World { now: time::iso(now()), fresh }
+    World { now: timestamp(), fresh }
+}
+
+/// Gives the time in the spelling of agents.
+pub(super) fn timestamp() -> String {
+    time::iso(now())
 }
 
 /// Makes an id as agents do: 8 hex digits.
@@ -92,7 +138,7 @@ pub(super) fn private() -> Permissions {
 }
 
 /// Reads a time span in seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -66,6 +66,8 @@ pub struct Committed {
     pub migrated_from: Option<u32>,
     /// Whether an unfinished line of somebody else was closed first.
     pub closed_torn_line: bool,
+    /// Whether the file had other names, which go on naming what it was.
+    pub broke_links: bool,
 }
 
 /// Tells whether a session may be written to.
@@ -160,7 +162,7 @@ impl Commit<'_> {
         })?;
         Ok(match (appended, done) {
             (Appended::Done { closed_torn_line }, Some((ids, anchor))) => {
-                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line })
+                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line, broke_links: false })
             }
             _ => None,
         })
@@ -197,14 +199,20 @@ impl Commit<'_> {
         let mut draft = Draft::new(world, anchor.clone(), &is_taken);
         make(&mut draft);
         let Draft { lines, ids, .. } = draft;
-        write::replace(&place, self.manners, false, &mut |out| {
+        let broke_links = write::replace(&place, self.manners, false, &mut |out| {
             let mut out = Ended { out, ends_line: true };
             migrate::copy(&session.source, Torn::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
             let written = out.write_all(end).and_then(|()| out.write_all(&lines));
             written.map_err(|cause| Error::writing("cannot write", cause))
         })?;
-        Ok(Some(Committed { ids, anchor, migrated_from: Some(session.version), closed_torn_line: is_torn }))
+        Ok(Some(Committed {
+            ids,
+            anchor,
+            migrated_from: Some(session.version),
+            closed_torn_line: is_torn,
+            broke_links,
+        }))
     }
 
     fn place(&self, session: &Session) -> Result<Place> {

@@ -23,8 +23,8 @@ pub enum Error {
     NotFound {
         /// What was asked for.
         name: String,
-        /// Names that come near it, best first.
-        near: Vec<String>,
+        /// What comes near it, or how to find it.
+        hint: String,
     },
     /// Several entries go by that name.
     Ambiguous {
@@ -160,12 +160,12 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotASession { .. } => {
-                Some("a session file starts with a line like {\"type\":\"session\",\"id\":\"…\",…}".to_owned())
+                Some("a session file starts with a line like {\"type\":\"session\",\"id\":\"...\", ...}".to_owned())
             }
-            Self::NotFound { near, .. } if near.is_empty() => {
-                Some("`session-tree tree FILE --filter all` lists the ids".to_owned())
+            Self::NotFound { hint, .. } => Some(hint.clone()),
+            Self::Ambiguous { candidates, count, .. } if *count > candidates.len() => {
+                Some(format!("these are the first {}; give more characters, or the full id", candidates.len()))
             }
-            Self::NotFound { near, .. } => Some(format!("near it: {}", near.join(", "))),
             Self::Ambiguous { .. } => Some("give more characters, or the full id".to_owned()),
             Self::TooFarUp { ancestors: 0, .. } => Some("it is a root; take it without `~`".to_owned()),
             Self::TooFarUp { ancestors, .. } => Some(format!("`~{ancestors}` is the root")),
@@ -199,24 +199,20 @@ impl fmt::Display for Error {
             Self::Empty => f.write_str("empty file, no session"),
             Self::NotFound { name, .. } => write!(f, "`{name}` names no entry"),
             Self::Ambiguous { name, candidates, count } => {
-                write!(f, "`{name}` matches {count} entries:")?;
-                for (id, text) in candidates {
-                    write!(f, "\n  {id}  {text}")?;
-                }
-                if *count > candidates.len() {
-                    write!(f, "\n  … and {} more", count - candidates.len())?;
-                }
-                Ok(())
+                let candidates: Vec<_> = candidates.iter().map(|(id, text)| format!("{id} ({text})")).collect();
+                write!(f, "`{name}` matches {count} entries: {}", candidates.join(", "))
             }
             Self::TooFarUp { name, ancestors } => {
-                write!(f, "`{name}` goes beyond the root: the entry has {ancestors} ancestors")
+                let ancestors =
+                    if *ancestors == 1 { "1 ancestor".to_owned() } else { format!("{ancestors} ancestors") };
+                write!(f, "`{name}` goes beyond the root: the entry has {ancestors}")
             }
             Self::Changed { .. } => f.write_str("the file changed while it was read"),
             Self::Unwritable { why } => write!(f, "cannot write to it: {why}"),
             Self::NotAUserMessage { id, what, .. } => {
                 write!(f, "cannot branch at `{id}`: it is {what}, no user message")
             }
-            Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {cause}"),
+            Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {}", reason(cause)),
             Self::Locked { holder: Some(pid) } => write!(f, "cannot lock it: process {pid} holds the lock"),
             Self::Locked { holder: None } => f.write_str("cannot lock it: another program holds the lock"),
             Self::InUse { holder: Holder { pid, program } } => {
@@ -231,3 +227,9 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Gives a system's reason without its number, which says nothing to people.
+fn reason(cause: &io::Error) -> String {
+    let text = cause.to_string();
+    text.split_once(" (os error ").map_or(text.clone(), |(reason, _)| reason.to_owned())
+}

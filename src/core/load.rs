@@ -271,7 +271,7 @@ impl Part {
         match scan.read(line.bytes) {
             Ok(entry) => self.entry(entry, number, line.offset, keep),
             Err(_) if line::is_blank(line.bytes) => {}
-            Err(_) => malformed(&mut self.problems, number, line, line.bytes, scan),
+            Err(_) => malformed(&mut self.problems, self.lines, line, line.bytes, scan),
         }
     }
 

@@ -27,6 +27,7 @@ pub mod search;
 pub mod select;
 pub mod session;
 pub mod source;
+pub mod summary;
 pub mod text;
 pub mod time;
 mod upgrade;

@@ -68,6 +68,8 @@ pub struct Summary {
     pub text: String,
     /// Its details, as JSON text.
     pub details: Option<Vec<u8>>,
+    /// Whether a hook made it.
+    pub from_extension: bool,
 }
 
 impl Trace {
@@ -79,10 +81,14 @@ impl Trace {
     /// Adds the entries; the draft starts at the new position. `target` is what was asked for.
     pub fn append(&self, draft: &mut Draft<'_>, target: Option<&str>) {
         let mut labelled = target.map(str::to_owned);
-        if let Some(Summary { text, details }) = &self.summary {
+        if let Some(Summary { text, details, from_extension }) = &self.summary {
             let from = draft.leaf().unwrap_or("root").to_owned();
             let mut members = vec![("fromId", Value::Str(&from)), ("summary", Value::Str(text))];
             members.extend(details.as_deref().map(|details| ("details", Value::Json(details))));
+            if *from_extension {
+                // Each family of agents has its own name for it.
+                members.extend(["fromExtension", "fromHook"].map(|name| (name, Value::Json(b"true"))));
+            }
             draft.append("branch_summary", &members);
             labelled = draft.leaf().map(str::to_owned);
         } else if self.save {

@@ -23,7 +23,7 @@ pub fn entry(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<Node
     let (base, steps) = split_steps(name);
     let node = match matches(session, leaf, base) {
         Matches::One(node) => node,
-        Matches::None => return Err(Error::NotFound { name: name.to_owned(), near: near(session, base) }),
+        Matches::None => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
         Matches::Many(nodes) => return Err(ambiguous(session, base, &nodes)?),
     };
     climb(session, node, steps, name)
@@ -103,6 +103,32 @@ fn ambiguous(session: &Session, base: &str, nodes: &[NodeId]) -> Result<Error> {
     Ok(Error::Ambiguous { name: base.to_owned(), candidates, count: nodes.len() })
 }
 
+/// Says what comes near a name that was not found, or how to find one.
+fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
+    if session.is_empty() {
+        return "the session has no entries".to_owned();
+    }
+    if base == "@" {
+        return "there is no leaf before the first entry".to_owned();
+    }
+    if base.strip_prefix("user:").is_some_and(|count| count.parse::<usize>().is_ok()) {
+        let path = std::iter::successors(leaf, |&node| session.parent(node));
+        return match path.filter(|&node| session.is_user(node)).count() {
+            0 => "there is no user message on the path".to_owned(),
+            1 => "there is one user message on the path, `user:1`".to_owned(),
+            count => format!("there are {count} user messages on the path, `user:1` is the last"),
+        };
+    }
+    let near = near(session, base);
+    if !near.is_empty() {
+        return format!("near it: {}", near.join(", "));
+    }
+    if base.starts_with("label:") {
+        return "`session-tree label FILE` lists the labels".to_owned();
+    }
+    "`session-tree tree FILE --filter all` lists the ids".to_owned()
+}
+
 /// Gives the ids and labels that come nearest to a name that was not found.
 fn near(session: &Session, base: &str) -> Vec<String> {
     // A very long name is no slip of the fingers, and comparing it would take its time.
@@ -124,7 +150,8 @@ fn near(session: &Session, base: &str) -> Vec<String> {
         let id = session.id(node);
         // A piece of an id is compared with as much of the id.
         let head = id.char_indices().nth(length).map_or(id, |(at, _)| &id[..at]);
-        let far = if id.starts_with(base) { 0 } else { strsim::levenshtein(head, base) };
+        let far =
+            if id.starts_with(base) || head.eq_ignore_ascii_case(base) { 0 } else { strsim::levenshtein(head, base) };
         if far <= limit {
             near.offer(far, || id.to_owned());
         }

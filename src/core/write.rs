@@ -163,6 +163,7 @@ fn push(path: &Path, bytes: &[u8], end: u64) -> Result<()> {
 }
 
 /// Replaces a file by what `fill` writes, all at once. `keep_time` keeps the modification time.
+/// Tells whether the file had other names, which go on naming the old one.
 ///
 /// # Errors
 /// [`Error::Changed`] if it is no longer what was read, [`Error::Locked`], [`Error::InUse`],
@@ -172,7 +173,7 @@ pub fn replace(
     manners: Manners<'_>,
     keep_time: bool,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-) -> Result<()> {
+) -> Result<bool> {
     place.refuse_if_held(manners)?;
     let old = fs::metadata(&place.path).map_err(Error::io("cannot look at the file"))?;
     let temporary = Temporary::beside(&place.path, &old.permissions(), manners.patience, fill)?;
@@ -195,7 +196,8 @@ pub fn replace(
     fs::rename(&temporary.path, &place.path).map_err(|cause| Error::writing("cannot replace the file", cause))?;
     temporary.keep();
     drop(lock);
-    sync_folder(&place.path)
+    sync_folder(&place.path)?;
+    Ok(old.nlink() > 1)
 }
 
 /// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing.

@@ -19,7 +19,12 @@ pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize,
         let data = state.mode_data.as_deref().map(|data| format!(" {data}")).unwrap_or_default();
         facts.push(("mode", format!("{}{data}", state.mode)));
     }
-    facts.extend(state.service_tier.clone().map(|tier| ("service tier", tier)));
+    let plain = |json: &String| Raw::new(json.as_bytes()).str().map_or(json.clone(), |text| text.into_owned());
+    facts.extend(state.service_tier.as_ref().map(|tier| ("tier", plain(tier))));
+    if let Some(tools) = &state.mcp_tools {
+        let tools = Raw::new(tools.as_bytes()).elements().filter_map(|tool| tool.str());
+        facts.push(("tools", tools.collect::<Vec<_>>().join(", ")));
+    }
     if !state.ttsr_rules.is_empty() {
         facts.push(("rules", state.ttsr_rules.join(", ")));
     }

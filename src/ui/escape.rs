@@ -45,8 +45,10 @@ pub fn json(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 16);
     for char in text.chars() {
         if is_unsafe(char) && char >= '\u{7f}' {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "\\u{:04x}", u32::from(char));
+            for unit in char.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
         } else {
             out.push(char);
         }
@@ -86,7 +88,7 @@ mod tests {
         assert_eq!(line("a\u{1b}]52;c;x\u{7}b"), "a\\x1b]52;c;x\\x07b");
         assert_eq!(line("a\u{202e}b\u{9b}c\u{7f}\n"), "a\\u{202e}b\\x9bc\\x7f\\n");
         assert_eq!(lines("a\r\n\tb\rc\u{8}"), "a\n    b\\rc\\x08");
-        assert_eq!(json("\"\u{7f}\u{9b}\u{202e}é\""), "\"\\u007f\\u009b\\u202eé\"");
+        assert_eq!(json("\"\u{7f}\u{9b}\u{202e}é\u{e0041}\""), "\"\\u007f\\u009b\\u202eé\\udb40\\udc41\"");
     }
 
     #[test]

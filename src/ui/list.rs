@@ -10,8 +10,8 @@ use super::paint::Paint;
 /// A table that is drawn in pieces, so that a long one never stands in memory whole.
 #[derive(Debug)]
 pub struct Listing {
-    headings: Vec<&'static str>,
-    widths: Vec<usize>,
+    /// The shown columns: which they are, their headings and their widths.
+    columns: Vec<(usize, &'static str, usize)>,
     borders: bool,
     ascii: bool,
 }
@@ -20,32 +20,33 @@ pub struct Listing {
 pub const PIECE: usize = 1000;
 
 impl Listing {
-    /// Prepares a table whose columns are at most `widest` wide before the last one; the last
-    /// column takes what is left of `width`.
+    /// Prepares a table whose columns hold up to `widest`. If `width` has not enough room, columns
+    /// give way, the last one first; if it has not even room for that, the middle ones are left out.
     pub fn new(headings: &[&'static str], widest: &[usize], width: Option<usize>, borders: bool, paint: Paint) -> Self {
-        let mut widths: Vec<usize> = headings.iter().map(|heading| fit::width(heading)).collect();
-        for (column, &widest) in widths.iter_mut().zip(widest) {
-            *column = (*column).max(widest);
-        }
-        let gaps = Self::gaps(widths.len(), borders);
-        if let Some(width) = width {
-            let last = widths.len() - 1;
-            let taken: usize = widths[..last].iter().sum::<usize>() + gaps;
-            // On a narrow terminal the columns in front give way too, widest first.
-            let mut over = (taken + widths[last].min(8)).saturating_sub(width);
-            while over > 0 {
-                let Some(widest) =
-                    widths[..last].iter_mut().max_by_key(|column| **column).filter(|column| **column > 1)
-                else {
-                    break;
-                };
-                *widest -= 1;
-                over -= 1;
+        let columns = headings.iter().zip(widest).enumerate();
+        let mut columns: Vec<_> =
+            columns.map(|(at, (&heading, &widest))| (at, heading, widest.max(fit::width(heading)))).collect();
+        let Some(width) = width else { return Self { columns, borders, ascii: paint.ascii } };
+        // Fewer columns than this in the last column say nothing.
+        const FEW: usize = 8;
+        let mut borders = borders;
+        while columns.len() > 1 && columns.len() + Self::gaps(columns.len(), borders) > width {
+            if borders {
+                borders = false;
+            } else {
+                columns.remove(if columns.len() > 2 { columns.len() - 2 } else { 1 });
             }
-            let taken: usize = widths[..last].iter().sum::<usize>() + gaps;
-            widths[last] = widths[last].min(width.saturating_sub(taken)).max(1);
         }
-        Self { headings: headings.to_vec(), widths, borders, ascii: paint.ascii }
+        let room = width.saturating_sub(Self::gaps(columns.len(), borders));
+        let sum = |columns: &[(usize, &str, usize)]| columns.iter().map(|(.., width)| *width).sum::<usize>();
+        let last = columns.len() - 1;
+        let over = sum(&columns).saturating_sub(room);
+        columns[last].2 -= over.min(columns[last].2.saturating_sub(FEW.min(room)));
+        while sum(&columns) > room {
+            let Some((.., widest)) = columns.iter_mut().max_by_key(|(.., width)| *width) else { break };
+            *widest -= 1;
+        }
+        Self { columns, borders, ascii: paint.ascii }
     }
 
     fn gaps(columns: usize, borders: bool) -> usize {
@@ -55,7 +56,8 @@ impl Listing {
     /// Draws the headings.
     pub fn head(&self) -> String {
         let mut table = Table::new();
-        table.set_header(self.headings.clone());
+        let headings = self.columns.iter().map(|(_, heading, width)| fit::cut(heading, *width, self.ascii));
+        table.set_header(headings);
         self.draw(table, true)
     }
 
@@ -63,9 +65,10 @@ impl Listing {
     pub fn rows(&self, rows: impl IntoIterator<Item = Vec<String>>) -> String {
         let mut table = Table::new();
         for cells in rows {
-            let cells = cells.iter().zip(&self.widths);
-            let cells = cells.map(|(cell, &width)| fit::cut(&escape::line(cell), width, self.ascii).into_owned());
-            table.add_row(cells.collect::<Vec<_>>());
+            let cell = |(at, _, width): &(usize, &str, usize)| {
+                fit::cut(&escape::line(&cells[*at]), *width, self.ascii).into_owned()
+            };
+            table.add_row(self.columns.iter().map(cell));
         }
         self.draw(table, false)
     }
@@ -76,7 +79,7 @@ impl Listing {
             return String::new();
         }
         let (left, line, cross, right) = if self.ascii { ("+", "-", "+", "+") } else { ("╰", "─", "┴", "╯") };
-        let pieces: Vec<_> = self.widths.iter().map(|width| line.repeat(width + 2)).collect();
+        let pieces: Vec<_> = self.columns.iter().map(|(.., width)| line.repeat(width + 2)).collect();
         format!("{left}{}{right}\n", pieces.join(cross))
     }
 
@@ -89,14 +92,14 @@ impl Listing {
             (true, false) => full.bottom_border(LineStyle::none()).top_border(LineStyle::none()),
         };
         table.load_style(style);
-        let last = self.widths.len() - 1;
+        let last = self.columns.len() - 1;
         for (at, column) in table.column_iter_mut().enumerate() {
             let padding = match (self.borders, at) {
                 (true, _) => (1, 1),
                 (false, at) => (0, if at == last { 0 } else { 2 }),
             };
             column.set_padding(padding);
-            let width = self.widths[at] + usize::from(padding.0) + usize::from(padding.1);
+            let width = self.columns[at].2 + usize::from(padding.0) + usize::from(padding.1);
             let width = u16::try_from(width).unwrap_or(u16::MAX);
             column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
         }

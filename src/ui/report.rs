@@ -20,6 +20,8 @@ pub struct Failure {
     pub kind: &'static str,
     /// What failed and why.
     pub message: String,
+    /// What people get on lines of their own instead of within the message.
+    pub list: Vec<String>,
     /// The file that it is about.
     pub file: Option<PathBuf>,
     /// The 1-based line that it is about.
@@ -32,6 +34,8 @@ pub struct Failure {
 
 /// The exit code of what could not be done.
 pub const COULD_NOT: u8 = 2;
+/// The exit code of what a hook said no to.
+pub const CANCELLED: u8 = 3;
 
 impl Failure {
     /// Wraps a failure of the core with the file's name.
@@ -42,19 +46,30 @@ impl Failure {
             Error::Interrupted { signal } => u8::try_from(128 + signal).unwrap_or(COULD_NOT),
             _ => COULD_NOT,
         };
-        Self { kind: error.kind(), message: error.to_string(), file, line: error.line(), hint: error.hint(), exit }
+        let list = match error {
+            Error::Ambiguous { candidates, .. } => {
+                candidates.iter().map(|(id, text)| format!("{}  {}", escape::line(id), escape::line(text))).collect()
+            }
+            _ => Vec::new(),
+        };
+        let (kind, message, line, hint) = (error.kind(), error.to_string(), error.line(), error.hint());
+        Self { kind, message, list, file, line, hint, exit }
+    }
+
+    /// Makes the failure of being asked to stop.
+    pub fn interrupted(signal: i32) -> Self {
+        let error = Error::Interrupted { signal };
+        Self { file: None, ..Self::new(&error, Path::new("-")) }
     }
 
     /// Makes a failure of the command line.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            kind: "usage",
-            message: message.into(),
-            file: None,
-            line: None,
-            hint: Some(hint.into()),
-            exit: COULD_NOT,
-        }
+        Self::plain("usage", message.into(), Some(hint.into()))
+    }
+
+    /// Makes a failure that is about no file.
+    pub fn plain(kind: &'static str, message: String, hint: Option<String>) -> Self {
+        Self { kind, message, list: Vec::new(), file: None, line: None, hint, exit: COULD_NOT }
     }
 }
 
@@ -114,7 +129,7 @@ impl Report {
         if self.json {
             return self.object(&Line::<()>::Warning(Message { kind, message, file, line, hint: None }));
         }
-        self.words("warning", Ink::Warning, &place(file.as_deref(), line), message, None);
+        self.say("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
     }
 
     /// Says how to get on after something went well.
@@ -122,15 +137,13 @@ impl Report {
         if self.quiet || self.json {
             return;
         }
-        let mut out = String::new();
-        self.paint.push(&mut out, Ink::Strong, "hint");
-        print(&format!("{out}: {}\n", escape::lines(text)));
+        self.say("hint", Ink::Strong, text);
     }
 
     /// Says how to go on in a new session, the text to be sent again last.
-    pub fn forked(self, path: Option<&Path>, text: Option<&str>) {
+    pub fn forked(self, path: Option<&str>, text: Option<&str>) {
         if let Some(path) = path {
-            self.hint(&format!("`pi --session {}` goes on there", quoted(&path.display().to_string())));
+            self.hint(&format!("`pi --session {}` goes on there", quoted(path)));
         }
         if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
             print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));
@@ -144,13 +157,22 @@ impl Report {
 
     /// Tells of a failure.
     pub fn failure(self, failure: &Failure) {
-        let Failure { kind, message, file, line, hint, .. } = failure;
+        let Failure { kind, message, list, file, line, hint, .. } = failure;
         let file = file.as_ref().map(|file| file.display().to_string());
-        let hint = hint.as_deref().filter(|_| self.json || !self.quiet);
+        let hint = hint.as_deref().filter(|_| !self.quiet);
         if self.json {
             return self.object(&Line::<()>::Error(Message { kind, message, file, line: *line, hint }));
         }
-        self.words("error", Ink::Error, &place(file.as_deref(), *line), message, hint);
+        // The list says on lines what the message says in a row.
+        let head = match message.split_once(": ") {
+            Some((head, _)) if !list.is_empty() => format!("{head}:"),
+            _ => message.clone(),
+        };
+        self.say("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));
+        print(&list.iter().map(|line| format!("  {line}\n")).collect::<String>());
+        if let Some(hint) = hint {
+            self.say("hint", Ink::Strong, hint);
+        }
     }
 
     fn object(self, line: &Line<'_, impl Serialize>) {
@@ -159,20 +181,11 @@ impl Report {
         }
     }
 
-    fn words(self, what: &str, ink: Ink, place: &str, message: &str, hint: Option<&str>) {
+    /// Says something on a line of its own, whatever stands in it.
+    fn say(self, what: &str, ink: Ink, text: &str) {
         let mut out = String::new();
         self.paint.push(&mut out, ink, what);
-        out.push_str(": ");
-        out.push_str(&escape::line(place));
-        out.push_str(&escape::lines(message));
-        out.push('\n');
-        if let Some(hint) = hint {
-            self.paint.push(&mut out, Ink::Strong, "hint");
-            out.push_str(": ");
-            out.push_str(&escape::lines(hint));
-            out.push('\n');
-        }
-        print(&out);
+        print(&format!("{out}: {}\n", escape::line(text)));
     }
 }
 

@@ -1,11 +1,13 @@
 //! The tree as text: a row an entry, narrow on long sessions.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::escape;
 use super::fit;
 use super::paint::{Ink, Paint};
 use crate::core::entry::{Kind, Role, Traits};
+use crate::core::preview::LIMIT;
 use crate::core::rows::{Branch, Row, Rows};
 use crate::core::session::{NodeId, Session};
 
@@ -180,7 +182,8 @@ impl<'s> TreeText<'s> {
 
     /// Gives the words of a row with who speaks, as it is printed but not cut.
     fn text(&self, node: NodeId, words: &str) -> String {
-        let text = format!("{}{}", speaker(self.session.traits(node)), self.tilde(words));
+        let words = whole_or_cut(words, self.paint);
+        let text = format!("{}{}", speaker(self.session.traits(node)), self.tilde(&words));
         escape::line(&text).into_owned()
     }
 
@@ -267,6 +270,14 @@ fn ink(traits: Traits) -> Ink {
         (Kind::CustomMessage, _) => Ink::Plain,
         _ => Ink::Dim,
     }
+}
+
+/// Shows that words go on behind the most that is taken of them.
+pub fn whole_or_cut(words: &str, paint: Paint) -> Cow<'_, str> {
+    if words.len() < LIMIT || words.chars().count() < LIMIT {
+        return Cow::Borrowed(words);
+    }
+    Cow::Owned(format!("{words}{}", if paint.ascii { "..." } else { "…" }))
 }
 
 /// Shows the home folder as `~` wherever a path starts with it.

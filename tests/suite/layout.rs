@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 const PARTS: [&str; 3] = ["core", "ui", "cmd"];
 
 /// The modules of core: each may import only from those before it.
-const CORE: [&str; 21] = [
-    "error", "problem", "source", "line", "text", "json", "time", "entry", "header", "preview", "load", "migrate",
-    "session", "body", "walk", "filter", "rows", "search", "select", "context", "message",
+const CORE: [&str; 32] = [
+    "holder", "error", "problem", "source", "line", "text", "json", "time", "entry", "header", "preview", "load",
+    "upgrade", "session", "body", "walk", "filter", "rows", "search", "select", "context", "message", "files",
+    "summary", "draft", "label", "navigate", "branch", "lock", "write", "migrate", "commit",
 ];
 
 /// Names that core has no business with: the command line, printing, environment and clock.
@@ -279,9 +280,9 @@ fn only_ui_prints() {
         for question in QUESTIONS {
             code = code.replace(question, "");
         }
-        let found = words(&code).find(|word| ["stdout", "stderr", "println", "eprintln", "eprint"].contains(word));
-        assert_eq!(found, None, "src/{}", file.name);
-        assert!(!code.contains("print!("), "src/{}", file.name);
+        for name in ["stdout()", "stderr()", "Stdout", "Stderr", "println!", "eprintln!", "print!"] {
+            assert!(!code.contains(name), "{name} in src/{}", file.name);
+        }
     }
 }
 

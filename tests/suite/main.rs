@@ -13,3 +13,7 @@ mod properties;
 mod readme;
 mod support;
 mod terminal;
+mod write_label;
+mod write_label_list;
+mod write_old;
+mod write_scene;

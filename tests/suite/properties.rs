@@ -2,7 +2,7 @@
 //! of the rules finds, however the file is read, cut or damaged.
 
 use std::collections::BTreeMap;
-use std::thread;
+use std::panic::{self, AssertUnwindSafe};
 
 use serde_json::Value;
 use session_tree::core::body::Bodies;
@@ -35,22 +35,15 @@ const FILTERS: [(&str, Filter); 5] = [
 /// Runs a check on random sessions.
 fn for_each_session(check: impl Fn(&Session, &Model)) {
     for seed in 1..=SESSIONS {
-        let bytes = random::session(seed);
-        let _shown = Shown(seed, &bytes);
-        let session = support::session(&bytes);
-        check(&session, &Model::read(&bytes));
+        check_session(&random::session(seed), &check);
     }
 }
 
-/// Prints a session if a check on it panics.
-struct Shown<'b>(u64, &'b [u8]);
-
-impl Drop for Shown<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            eprintln!("session {}:\n{}", self.0, String::from_utf8_lossy(self.1).replace('\0', "\\0"));
-        }
-    }
+/// Runs a check on a session; a failure is followed by the session.
+fn check_session(bytes: &[u8], check: impl Fn(&Session, &Model)) {
+    let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&support::session(bytes), &Model::read(bytes))));
+    let text = String::from_utf8_lossy(bytes).replace('\0', "\\0");
+    assert!(checked.is_ok(), "that was on this session:\n{text}");
 }
 
 /// Gives some leaves to look from: none, the file's, and two others.
@@ -61,7 +54,7 @@ fn leaves(session: &Session) -> Vec<Option<NodeId>> {
     leaves
 }
 
-fn ids<'s>(session: &'s Session, nodes: impl IntoIterator<Item = NodeId>) -> Vec<&'s str> {
+fn ids(session: &Session, nodes: impl IntoIterator<Item = NodeId>) -> Vec<&str> {
     nodes.into_iter().map(|node| session.id(node)).collect()
 }
 
@@ -245,8 +238,7 @@ fn old_versions_with_members_twice_show_as_the_model_migrates_them() {
         r#"{"type":"message","message":{"role":"user","role":"hookMessage"}}"#,
     ] {
         let file = format!("{{\"type\":\"session\",\"id\":\"s\",\"version\":1}}\n{{\"type\":\"custom\"}}\n{line}\n");
-        let _shown = Shown(1, file.as_bytes());
-        check_migrated(&support::session(file.as_bytes()), &Model::read(file.as_bytes()));
+        check_session(file.as_bytes(), check_migrated);
     }
 }
 

@@ -173,14 +173,21 @@ fn collect(options: &mut BTreeSet<String>, command: &clap::Command) {
     command.get_subcommands().for_each(|below| collect(options, below));
 }
 
-/// Gives the part of a line that is about this program: not what is before it or behind a pipe.
-fn own_part<'l>(line: &'l str, is_code: bool) -> &'l str {
-    if !is_code {
-        return line;
-    }
-    let own = line.find("session-tree").map_or("", |at| &line[at..]);
+/// Gives the part of a command line that is about this program: not what is before or behind it.
+fn own_part(code: &str) -> &str {
+    let own = code.find("session-tree").map_or("", |at| &code[at..]);
     let end = [" | ", " && ", "; "].iter().filter_map(|end| own.find(end)).min();
     &own[..end.unwrap_or(own.len())]
+}
+
+/// Gives the long options in a line of prose, but not those of other programs in code spans.
+fn options_in_prose(line: &str) -> Vec<String> {
+    let pieces = line.split('`').enumerate().map(|(at, piece)| match at % 2 == 1 {
+        true if piece.contains("session-tree") => own_part(piece),
+        true if !piece.starts_with('-') => "",
+        _ => piece,
+    });
+    pieces.flat_map(long_options).collect()
 }
 
 fn long_options(text: &str) -> Vec<String> {
@@ -200,7 +207,9 @@ fn long_options(text: &str) -> Vec<String> {
 fn options_are_found_in_lines() {
     let found = long_options("session-tree tree x --filter=all `--json`, a--b ---c -- -q --no-tools.");
     assert_eq!(found, ["filter", "json", "no-tools"]);
-    assert_eq!(own_part("cargo run --release && session-tree tree | jq --raw", true), "session-tree tree");
+    assert_eq!(own_part("cargo run --release && session-tree tree | jq --raw"), "session-tree tree");
+    let found = options_in_prose("`pi --session \"$(session-tree tree --path)\"`, `ls --all`, `--json`");
+    assert_eq!(found, ["path", "json"]);
 }
 
 #[test]
@@ -213,7 +222,7 @@ fn every_option_it_names_exists() {
     let mut unknown = Vec::new();
     for Block { language, lines } in blocks(&readme()) {
         for line in lines.iter().filter(|line| line.contains("session-tree")) {
-            let named = long_options(own_part(line, language.is_some()));
+            let named = if language.is_some() { long_options(own_part(line)) } else { options_in_prose(line) };
             unknown
                 .extend(named.into_iter().filter(|name| !known.contains(name)).map(|name| format!("--{name}: {line}")));
         }

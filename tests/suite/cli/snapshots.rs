@@ -4,6 +4,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use clap::CommandFactory;
+use session_tree::cli::Cli;
+
 use super::{HEADER, Scratch, label, message};
 use crate::support::{Run, data, finish};
 
@@ -71,7 +74,12 @@ const FAILURES: (&str, &[&str]) = (
     ],
 );
 
-const COMMANDS: [&str; 6] = ["", "tree", "context", "label", "branch", "completions"];
+/// Gives the names of all commands, the empty one of the program first.
+fn commands() -> Vec<String> {
+    let program = Cli::command();
+    let names = program.get_subcommands().map(|command| command.get_name().to_owned());
+    [String::new()].into_iter().chain(names).collect()
+}
 
 fn odd() -> String {
     [
@@ -156,14 +164,15 @@ fn failures_print_as_recorded() {
 
 #[test]
 fn help_prints_as_recorded() {
-    check("help-short", &COMMANDS.map(|command| format!("{command} -h")));
-    check("help", &COMMANDS.map(|command| format!("{command} --help")));
+    let help = |option: &str| commands().iter().map(|command| format!("{command} {option}")).collect::<Vec<_>>();
+    check("help-short", &help("-h"));
+    check("help", &help("--help"));
 }
 
 #[test]
 fn help_by_command_and_by_option_is_the_same() {
     let scratch = scratch();
-    for command in COMMANDS {
+    for command in commands() {
         let by_option = scratch.run(&format!("{command} --help")).ok();
         assert_eq!(scratch.run(&format!("help {command}")).ok(), by_option, "{command}");
     }

@@ -437,8 +437,8 @@ impl Model {
         };
         let can_be_edited =
             node.kind() == "custom_message" || ["user", "assistant", "toolResult"].contains(&node.role());
-        let edits = path.iter().filter(|edit| edit.kind() == "context_edit" && edit.object["targetId"] == **id);
-        match edits.last().filter(|_| can_be_edited) {
+        let mut edits = path.iter().filter(|edit| edit.kind() == "context_edit" && edit.object["targetId"] == **id);
+        match edits.next_back().filter(|_| can_be_edited) {
             Some(edit) if edit.object["replacement"].is_null() => None,
             Some(edit) => Some(format!("edited {id} by {}", edit.id)),
             None => Some(item),

@@ -1,0 +1,162 @@
+//! Child processes: hooks and summarizers. Each runs without a shell in a process group of its
+//! own, for no longer than it may, and is ended with all its children when a signal asks us to
+//! stop.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+/// The most that a child may print, in bytes.
+const OUTPUT: u64 = 16 * 1024 * 1024;
+/// How long a child that was asked to end is given.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long a turn of waiting is.
+const TURN: Duration = Duration::from_millis(10);
+/// How long output is waited for that a child's own children may still hold open.
+const REST: Duration = Duration::from_secs(1);
+
+/// Why a child gave no answer.
+#[derive(Debug)]
+pub enum Failed {
+    /// The command line is no list of words, or there is none.
+    NoCommand(String),
+    /// It cannot be started.
+    NotStarted(io::Error),
+    /// It went on for longer than it may.
+    TooLong(Duration),
+    /// It printed more than it may.
+    TooMuch,
+    /// It failed by itself.
+    Status(ExitStatus),
+    /// A signal asked us to stop.
+    Interrupted(i32),
+    /// The system failed.
+    Io(io::Error),
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoCommand(why) => write!(f, "it is no command: {why}"),
+            Self::NotStarted(cause) => write!(f, "it cannot be started: {cause}"),
+            Self::TooLong(limit) => write!(f, "it took longer than {} s and was ended", limit.as_secs_f64()),
+            Self::TooMuch => f.write_str("it printed more than 16 MiB and was ended"),
+            Self::Status(status) => write!(f, "it failed: {status}"),
+            Self::Interrupted(_) => f.write_str("interrupted; nothing was changed"),
+            Self::Io(cause) => write!(f, "{cause}"),
+        }
+    }
+}
+
+/// Runs a command with `input` as its standard input and gives what it printed. Its stderr passes
+/// through. `limit` zero means none; `stop` gives the signal that asked us to stop.
+///
+/// # Errors
+/// [`Failed`].
+pub fn capture(command: &str, input: File, limit: Duration, stop: &dyn Fn() -> Option<i32>) -> Result<Vec<u8>, Failed> {
+    let words = shell_words::split(command).map_err(|error| Failed::NoCommand(error.to_string()))?;
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(Failed::NoCommand("it is empty".to_owned()));
+    };
+    // The input is a file, so that a child that never reads it, or closes it, holds up nothing.
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::from(input))
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(Failed::NotStarted)?;
+    let output = read_in_background(&mut child);
+    match watch(&mut child, &output, limit, stop) {
+        Ok(Ended { status, output }) if status.success() => Ok(output),
+        Ok(Ended { status, .. }) => Err(Failed::Status(status)),
+        Err(failed) => {
+            end(&mut child);
+            Err(failed)
+        }
+    }
+}
+
+/// A child that came to its end.
+struct Ended {
+    status: ExitStatus,
+    output: Vec<u8>,
+}
+
+/// Reads what a child prints, so that it never has to wait for us.
+fn read_in_background(child: &mut Child) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    let pipe = child.stdout.take();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = pipe.map_or(Ok(0), |pipe| pipe.take(OUTPUT + 1).read_to_end(&mut bytes));
+        // Nobody listens any more if the child was ended.
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    receiver
+}
+
+fn watch(
+    child: &mut Child,
+    output: &Receiver<io::Result<Vec<u8>>>,
+    limit: Duration,
+    stop: &dyn Fn() -> Option<i32>,
+) -> Result<Ended, Failed> {
+    let start = Instant::now();
+    let mut read = None;
+    let mut exited: Option<(ExitStatus, Instant)> = None;
+    loop {
+        if let Some(signal) = stop() {
+            return Err(Failed::Interrupted(signal));
+        }
+        if read.is_none() {
+            read = match output.recv_timeout(TURN) {
+                Ok(bytes) => Some(bytes.map_err(Failed::Io)?),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => Some(Vec::new()),
+            };
+        } else {
+            thread::sleep(TURN);
+        }
+        if read.as_ref().is_some_and(|bytes| bytes.len() as u64 > OUTPUT) {
+            return Err(Failed::TooMuch);
+        }
+        if exited.is_none() {
+            exited = child.try_wait().map_err(Failed::Io)?.map(|status| (status, Instant::now()));
+        }
+        match (&exited, read.take()) {
+            (Some((status, _)), Some(output)) => return Ok(Ended { status: *status, output }),
+            (Some((_, at)), None) if at.elapsed() > REST => {
+                return Err(Failed::Io(io::Error::other("its output stays open after its end")));
+            }
+            (_, bytes) => read = bytes,
+        }
+        if exited.is_none() && !limit.is_zero() && start.elapsed() > limit {
+            return Err(Failed::TooLong(limit));
+        }
+    }
+}
+
+/// Ends a child and its children: asks first.
+fn end(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let send = |signal: Signal| group.is_some_and(|group| rustix::process::kill_process_group(group, signal).is_ok());
+    send(Signal::TERM);
+    let asked = Instant::now();
+    while asked.elapsed() < GRACE {
+        // The group is there as long as any of its processes is, the child itself until it is waited for.
+        let is_gone = !matches!(child.try_wait(), Ok(None));
+        if is_gone && group.is_none_or(|group| rustix::process::test_kill_process_group(group).is_err()) {
+            return;
+        }
+        thread::sleep(TURN);
+    }
+    send(Signal::KILL);
+    let _ = child.wait();
+}
