@@ -137,7 +137,7 @@ impl BranchArgs {
             false => Fork::before(&mut bodies, entry).map_err(&failed)?,
         };
         self.warn(app, &mut bodies, &fork)?;
-        let parent = match self.session.session == Path::new("-") || self.is_to_stdout() {
+        let parent = match self.session.session == Path::new("-") || self.prints_lines() {
             true => None,
             false => Some(std::path::absolute(&self.session.session)?.display().to_string()),
         };
@@ -155,7 +155,7 @@ impl BranchArgs {
             self.tell(app, &session, &fork, &made)?;
             return Ok(ExitCode::from(CANCELLED));
         }
-        if self.is_to_stdout() {
+        if self.prints_lines() {
             let mut output = Output::new();
             output.hold();
             made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
@@ -184,7 +184,7 @@ impl BranchArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn is_to_stdout(&self) -> bool {
+    fn prints_lines(&self) -> bool {
         self.output.as_deref() == Some(Path::new("-"))
     }
 
@@ -250,7 +250,7 @@ impl BranchArgs {
             entries: made.written.as_ref().map_or(0, |written| written.entries),
             labels: made.written.as_ref().map_or(0, |written| written.labels),
         };
-        if self.is_to_stdout() && is_made {
+        if self.prints_lines() && is_made {
             if self.is_json() {
                 app.report.result(&result);
             }

@@ -13,6 +13,7 @@ use crate::core::draft::Draft;
 use crate::core::error::Error;
 use crate::core::label::{self, Change};
 use crate::core::load::Keep;
+use crate::core::select;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
 use crate::core::walk;
@@ -154,7 +155,8 @@ impl LabelArgs {
                 return Err(failed(Some(line), error).into());
             };
             label::check_name(name).map_err(|error| failed(Some(line), error))?;
-            changes.push(Change { target: target(entry)?, name: Some(name.to_owned()) });
+            let target = select::entry(session, leaf, entry).map_err(|error| failed(Some(line), error))?;
+            changes.push(Change { target: session.id(target).to_owned(), name: Some(name.to_owned()) });
         }
         if changes.is_empty() {
             let message = "no labels in it".to_owned();

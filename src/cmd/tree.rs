@@ -218,7 +218,7 @@ impl View<'_> {
         let mut output = Output::new();
         let name = match session.name() {
             Some(name) => name.to_owned(),
-            None => match session.nodes().find(|&node| session.is_user(node)) {
+            None => match session.first_prompt() {
                 Some(prompt) => self.bodies.words(prompt).map_err(&failed)?,
                 None => String::new(),
             },

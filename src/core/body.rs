@@ -79,14 +79,8 @@ impl<'s> Bodies<'s> {
 
     /// Looks for the call of a tool result in the nearest assistant messages above it.
     fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
-        // The nearest one has it in all but odd files.
-        const ASSISTANTS: usize = 2;
-        const NEAR: usize = 64;
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
-        let session = self.session;
-        let above = std::iter::successors(session.parent(result), |&node| session.parent(node)).take(NEAR);
-        let assistants = above.filter(|&node| session.traits(node).role == Role::Assistant);
-        for node in assistants.take(ASSISTANTS) {
+        for node in self.session.callers(result) {
             let entry = self.entry(node)?;
             let mut calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
             if let Some(call) = calls.find(|call| call.id().as_deref() == Some(&id)) {

@@ -163,9 +163,6 @@ impl Error {
                 Some("a session file starts with a line like {\"type\":\"session\",\"id\":\"...\", ...}".to_owned())
             }
             Self::NotFound { hint, .. } => Some(hint.clone()),
-            Self::Ambiguous { candidates, count, .. } if *count > candidates.len() => {
-                Some(format!("these are the first {}; give more characters, or the full id", candidates.len()))
-            }
             Self::Ambiguous { .. } => Some("give more characters, or the full id".to_owned()),
             Self::TooFarUp { ancestors: 0, .. } => Some("it is a root; take it without `~`".to_owned()),
             Self::TooFarUp { ancestors, .. } => Some(format!("`~{ancestors}` is the root")),
@@ -199,8 +196,14 @@ impl fmt::Display for Error {
             Self::Empty => f.write_str("empty file, no session"),
             Self::NotFound { name, .. } => write!(f, "`{name}` names no entry"),
             Self::Ambiguous { name, candidates, count } => {
-                let candidates: Vec<_> = candidates.iter().map(|(id, text)| format!("{id} ({text})")).collect();
-                write!(f, "`{name}` matches {count} entries: {}", candidates.join(", "))
+                write!(f, "`{name}` matches {count} entries:")?;
+                for (id, text) in candidates {
+                    write!(f, "\n  {id}  {text}")?;
+                }
+                match count - candidates.len() {
+                    0 => Ok(()),
+                    more => write!(f, "\n  and {more} more"),
+                }
             }
             Self::TooFarUp { name, ancestors } => {
                 let ancestors =

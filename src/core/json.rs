@@ -215,7 +215,7 @@ impl<'a> Cursor<'a> {
     fn string(&mut self) -> Result<bool, Malformed> {
         let mut escaped = false;
         loop {
-            self.at = plain_end(self.bytes, self.at);
+            self.at = text::plain_end(self.bytes, self.at);
             match self.bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
@@ -384,36 +384,6 @@ impl Nest {
             self.depth = u64::BITS;
         }
     }
-}
-
-/// Gives the offset of the first byte at or behind `at` that ends a plain run in a string: a
-/// quote, a backslash or a control character; the length of `bytes` if there is none.
-#[inline]
-pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    // Eight bytes at a time; the lowest flag is exact, those above it may be false.
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    while let Some(chunk) = bytes.get(at..at + 8) {
-        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
-        let word = u64::from_le_bytes(chunk);
-        let quote = word ^ (ONES * b'"' as u64);
-        let slash = word ^ (ONES * b'\\' as u64);
-        let flags = (quote.wrapping_sub(ONES) & !quote
-            | slash.wrapping_sub(ONES) & !slash
-            | word.wrapping_sub(ONES * 0x20) & !word)
-            & HIGH;
-        if flags != 0 {
-            return at + (flags.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    while let Some(&byte) = bytes.get(at) {
-        if byte == b'"' || byte == b'\\' || byte < 0x20 {
-            break;
-        }
-        at += 1;
-    }
-    at
 }
 
 /// One value inside a text that has been validated before; wrong text reads as `null` or empty.

@@ -300,12 +300,15 @@ impl Part {
                 self.name = Some(Str::push(text, |text| Words::new(text, 200).push_str(name.as_deref().unwrap_or(""))));
             }
             (Kind::Message, Role::ToolResult) if keep.calls => {
-                let call = store(text, entry.tool_call_id());
-                self.results.push((found, call));
+                if let Some(call) = entry.tool_call_id() {
+                    let call = store(text, Some(call));
+                    self.results.push((found, call));
+                }
             }
             (Kind::Message, Role::Assistant) if keep.calls => {
                 for block in entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall) {
-                    let id = store(text, block.id());
+                    let Some(id) = block.id() else { continue };
+                    let id = store(text, Some(id));
                     let name = block.name().unwrap_or_default();
                     let shown = Str::push(text, |text| preview::call(text, &name, block.arguments()));
                     self.calls.push(CallLine { found, id, text: shown });

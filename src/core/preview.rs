@@ -1,11 +1,15 @@
 //! The words by which an entry is shown in a row (cli: "Entry text"). Not escaped for terminals.
 
+use unicode_segmentation::GraphemeCursor;
+
 use super::entry::{BlockKind, Entry, Kind, Role, Stop};
 use super::json::{self, Raw};
 use super::text::Words;
 
 /// The most characters of an entry's words.
 pub const LIMIT: usize = 200;
+/// How many characters are looked at behind the limit, to see whether one of them goes on there.
+const CLUSTER: usize = 16;
 /// The most characters of an error message that stands for a missing answer.
 const ERROR: usize = 80;
 /// The most characters of a shell command in a tool call.
@@ -115,14 +119,29 @@ fn content(out: &mut String, entry: Entry<'_>) {
 
 /// Writes the content's words and tells whether there were any.
 fn words(out: &mut String, entry: Entry<'_>) -> bool {
-    let mut words = Words::new(out, LIMIT);
+    let start = out.len();
+    let mut words = Words::new(out, LIMIT + CLUSTER);
     for text in entry.texts() {
         if words.is_full() {
             break;
         }
         words.push_json(text);
     }
-    !words.is_empty()
+    let has_words = !words.is_empty();
+    cut_at_limit(out, start);
+    has_words
+}
+
+/// Cuts what stands behind `start` to the limit, but not within a character of several code points.
+fn cut_at_limit(out: &mut String, start: usize) {
+    let words = &out[start..];
+    let Some((limit, _)) = words.char_indices().nth(LIMIT) else { return };
+    let mut cursor = GraphemeCursor::new(limit, words.len(), true);
+    // All the text is at hand, so the cursor never asks for more of it.
+    let is_end = cursor.is_boundary(words, 0).unwrap_or(true);
+    let end = if is_end { limit } else { cursor.prev_boundary(words, 0).ok().flatten().unwrap_or(limit) };
+    let end = words[..end].trim_end().len();
+    out.truncate(start + end);
 }
 
 fn model(out: &mut String, entry: Entry<'_>) {

@@ -205,6 +205,14 @@ impl Session {
         self.traits(node).kind == Kind::Message && self.traits(node).role == Role::User
     }
 
+    /// Gives the first user message with text, else the first one.
+    pub fn first_prompt(&self) -> Option<NodeId> {
+        let mut users = self.nodes().filter(|&node| self.is_user(node));
+        let first = users.next()?;
+        let has_text = |node: &NodeId| self.traits(*node).has_text;
+        Some(Some(first).filter(has_text).or_else(|| users.find(has_text)).unwrap_or(first))
+    }
+
     /// Gives the labels that are set now, in the order in which their targets were first labelled.
     pub fn labels(&self) -> &[Label] {
         &self.labels
@@ -237,26 +245,25 @@ impl Session {
         (!node.words.is_absent()).then(|| node.words.of(&self.texts[node.part as usize]))
     }
 
+    /// Gives the assistant messages in which the call of a tool result may stand, nearest first.
+    pub(crate) fn callers(&self, result: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        // Calls stand right above their results; bounds keep odd files from quadratic time.
+        const NEAR: usize = 64;
+        const ASSISTANTS: usize = 8;
+        let above = std::iter::successors(self.parent(result), |&node| self.parent(node)).take(NEAR);
+        above.filter(|&node| self.traits(node).role == Role::Assistant).take(ASSISTANTS)
+    }
+
     /// Gives the kept text of the tool call that a result answers: the nearest ancestor's.
     pub(crate) fn kept_call(&self, result: NodeId) -> Option<&str> {
-        // Calls stand right above their results; a bound keeps odd files from quadratic time.
-        const NEAR: usize = 256;
         let at = self.results.binary_search_by_key(&result, |(node, _)| *node).ok()?;
         let text_of = |node: NodeId| &self.texts[self.nodes[node.index()].part as usize];
         let id = self.results[at].1.of(text_of(result));
-        let mut above = self.parent(result);
-        for _ in 0..NEAR {
-            let node = above?;
-            if self.traits(node).role == Role::Assistant {
-                let text = text_of(node);
-                let found = self.calls.binary_search_by(|(of, call, _)| (of, call.of(text)).cmp(&(&node, id)));
-                if let Ok(at) = found {
-                    return Some(self.calls[at].2.of(text));
-                }
-            }
-            above = self.parent(node);
-        }
-        None
+        self.callers(result).find_map(|node| {
+            let text = text_of(node);
+            let found = self.calls.binary_search_by(|(of, call, _)| (of, call.of(text)).cmp(&(&node, id)));
+            Some(self.calls[found.ok()?].2.of(text))
+        })
     }
 }
 

@@ -29,7 +29,7 @@ pub fn push_json(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
-        let end = super::json::plain_end(bytes, at);
+        let end = plain_end(bytes, at);
         out.extend_from_slice(&bytes[at..end]);
         let Some(&byte) = bytes.get(end) else { break };
         match byte {
@@ -122,6 +122,11 @@ impl<'a> Words<'a> {
 
     fn take(&mut self, text: &str, chars: usize) {
         if self.space && self.out.len() > self.start {
+            if self.left < 2 {
+                // No room for a space and something behind it.
+                self.left = 0;
+                return;
+            }
             self.out.push(' ');
             self.left -= 1;
         }
@@ -146,6 +151,36 @@ pub fn has_words(raw: &[u8]) -> bool {
     !words.is_empty()
 }
 
+/// Gives the offset of the first byte at or behind `at` that ends a plain run in a string: a
+/// quote, a backslash or a control character; the length of `bytes` if there is none.
+#[inline]
+pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    // Eight bytes at a time; the lowest flag is exact, those above it may be false.
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    while let Some(chunk) = bytes.get(at..at + 8) {
+        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
+        let word = u64::from_le_bytes(chunk);
+        let quote = word ^ (ONES * b'"' as u64);
+        let slash = word ^ (ONES * b'\\' as u64);
+        let flags = (quote.wrapping_sub(ONES) & !quote
+            | slash.wrapping_sub(ONES) & !slash
+            | word.wrapping_sub(ONES * 0x20) & !word)
+            & HIGH;
+        if flags != 0 {
+            return at + (flags.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'"' || byte == b'\\' || byte < 0x20 {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
 /// A part of a JSON string body: a run without escapes, or one decoded escape.
 enum Piece<'a> {
     Plain(&'a [u8]),
@@ -161,7 +196,7 @@ impl<'a> Iterator for Pieces<'a> {
     fn next(&mut self) -> Option<Piece<'a>> {
         let bytes = self.0;
         if *bytes.first()? != b'\\' {
-            let end = super::json::plain_end(bytes, 0);
+            let end = plain_end(bytes, 0);
             // A quote or control character cannot stand here in validated text; pass it all the
             // same, so that no input stops the walk.
             let end = if end == 0 || bytes.get(end).is_some_and(|&byte| byte != b'\\') {

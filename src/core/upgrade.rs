@@ -93,20 +93,27 @@ fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn
     if !is_compaction {
         return;
     }
-    for (at, member) in members.iter().enumerate().filter(|(_, member)| member.name == b"firstKeptEntryIndex") {
-        let index = Raw::new(&object[member.value.range()]).number();
-        let Some(index) = index.filter(|index| index.fract() == 0.0) else { continue };
-        match kept(index) {
-            Some(id) => {
+    let Some(last) = last("firstKeptEntryIndex").map(|member| member.value) else { return };
+    let index = Raw::new(&object[last.range()]).number();
+    let Some(index) = index.filter(|index| index.fract() == 0.0) else { return };
+    let kept = kept(index);
+    let mut stays_before = false;
+    for (at, member) in members.iter().enumerate() {
+        let is_index = member.name == b"firstKeptEntryIndex";
+        match &kept {
+            _ if !is_index => stays_before = true,
+            Some(id) if member.value == last => {
                 let mut json = Vec::new();
-                text::push_json(&mut json, &id);
+                text::push_json(&mut json, id);
                 edits.replace(member.key, b"\"firstKeptEntryId\"".to_vec());
                 edits.replace(member.value, json);
+                stays_before = true;
             }
-            None if at > 0 => {
-                edits.replace(Span { start: members[at - 1].value.end, end: member.value.end }, Vec::new())
+            // A comma goes with it: the one before it, if something stays there, else the one behind.
+            _ if stays_before => {
+                edits.replace(Span { start: members[at - 1].value.end, end: member.value.end }, Vec::new());
             }
-            None => {
+            _ => {
                 let end = members.get(at + 1).map_or(member.value.end, |next| next.key.start);
                 edits.replace(Span { start: member.key.start, end }, Vec::new());
             }

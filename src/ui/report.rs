@@ -20,8 +20,8 @@ pub struct Failure {
     pub kind: &'static str,
     /// What failed and why.
     pub message: String,
-    /// What people get on lines of their own instead of within the message.
-    pub list: Vec<String>,
+    /// The message as people get it, line by line; each is made safe by itself.
+    pub lines: Vec<String>,
     /// The file that it is about.
     pub file: Option<PathBuf>,
     /// The 1-based line that it is about.
@@ -46,14 +46,18 @@ impl Failure {
             Error::Interrupted { signal } => u8::try_from(128 + signal).unwrap_or(COULD_NOT),
             _ => COULD_NOT,
         };
-        let list = match error {
-            Error::Ambiguous { candidates, .. } => {
-                candidates.iter().map(|(id, text)| format!("{}  {}", escape::line(id), escape::line(text))).collect()
+        let lines = match error {
+            Error::Ambiguous { name, candidates, count } => {
+                let lines = candidates.iter().map(|(id, text)| format!("  {id}  {text}"));
+                let more = count - candidates.len();
+                let head = format!("`{name}` matches {count} entries:");
+                let more = (more > 0).then(|| format!("  and {more} more"));
+                std::iter::once(head).chain(lines).chain(more).collect()
             }
-            _ => Vec::new(),
+            _ => vec![error.to_string()],
         };
         let (kind, message, line, hint) = (error.kind(), error.to_string(), error.line(), error.hint());
-        Self { kind, message, list, file, line, hint, exit }
+        Self { kind, message, lines, file, line, hint, exit }
     }
 
     /// Makes the failure of being asked to stop.
@@ -69,7 +73,8 @@ impl Failure {
 
     /// Makes a failure that is about no file.
     pub fn plain(kind: &'static str, message: String, hint: Option<String>) -> Self {
-        Self { kind, message, list: Vec::new(), file: None, line: None, hint, exit: COULD_NOT }
+        let lines = vec![message.clone()];
+        Self { kind, message, lines, file: None, line: None, hint, exit: COULD_NOT }
     }
 }
 
@@ -157,19 +162,15 @@ impl Report {
 
     /// Tells of a failure.
     pub fn failure(self, failure: &Failure) {
-        let Failure { kind, message, list, file, line, hint, .. } = failure;
+        let Failure { kind, message, lines, file, line, hint, .. } = failure;
         let file = file.as_ref().map(|file| file.display().to_string());
         let hint = hint.as_deref().filter(|_| !self.quiet);
         if self.json {
             return self.object(&Line::<()>::Error(Message { kind, message, file, line: *line, hint }));
         }
-        // The list says on lines what the message says in a row.
-        let head = match message.split_once(": ") {
-            Some((head, _)) if !list.is_empty() => format!("{head}:"),
-            _ => message.clone(),
-        };
+        let (head, rest) = lines.split_first().map_or((&message[..], &[][..]), |(head, rest)| (&head[..], rest));
         self.say("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));
-        print(&list.iter().map(|line| format!("  {line}\n")).collect::<String>());
+        print(&rest.iter().map(|line| format!("{}\n", escape::line(line))).collect::<String>());
         if let Some(hint) = hint {
             self.say("hint", Ink::Strong, hint);
         }

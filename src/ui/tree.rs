@@ -168,10 +168,12 @@ impl<'s> TreeText<'s> {
             let dot = take(self.glyphs.dot, 0);
             paint.push(&mut out, Ink::Active, &dot);
         }
-        let label = take(&label, reserve);
-        paint.push(&mut out, Ink::Label, &label);
-        let text = take(&text, reserve);
-        self.push_text(&mut out, row.node, &text);
+        let shown = take(&label, reserve);
+        paint.push(&mut out, Ink::Label, &shown);
+        if shown == label {
+            let text = take(&text, reserve);
+            self.push_text(&mut out, row.node, &text);
+        }
         if fits {
             let marks = take(&marks, 0);
             self.push_marks(&mut out, &marks);

@@ -98,10 +98,6 @@ export class Session {
     return JSON.parse(JSON.stringify(this.manager.getEntries()));
   }
 
-  last(): Entry {
-    return this.entries().at(-1)!;
-  }
-
   view(): View {
     const ids = this.entries().map(entry => entry.id);
     const nodes: Record<string, Node> = {};

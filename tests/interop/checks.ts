@@ -1,7 +1,8 @@
 // Counts what is equal and tells what is not.
 import type { Json } from "./agents.ts";
 
-const shown = 8;
+/** Failures of a group that are told in full. */
+const shown = 5;
 
 interface Group {
   passed: number;
@@ -9,7 +10,12 @@ interface Group {
 }
 
 export class Checks {
-  private readonly groups = new Map<string, Group>();
+  private readonly groups: Map<string, Group>;
+
+  /** Every group must have a check in the end. */
+  constructor(groups: string[]) {
+    this.groups = new Map(groups.map(name => [name, { passed: 0, failures: [] }]));
+  }
 
   /** Whether two values are equal; `what` says where they come from. */
   same(group: string, what: string, ours: Json, theirs: Json): boolean {
@@ -37,22 +43,23 @@ export class Checks {
   report(): boolean {
     let passed = 0;
     let failed = 0;
-    for (const [name, group] of this.groups) {
-      passed += group.passed;
-      failed += group.failures.length;
-      for (const failure of group.failures.slice(0, shown)) console.log(`FAILED ${name}: ${failure}`);
-      if (group.failures.length > shown) console.log(`FAILED ${name}: and ${group.failures.length - shown} more`);
+    for (const [name, { passed: good, failures }] of this.groups) {
+      if (good + failures.length === 0) failures.push("nothing was checked");
+      passed += good;
+      failed += failures.length;
+      for (const failure of failures.slice(0, shown)) console.log(`FAILED ${name}: ${printable(failure)}`);
+      if (failures.length > shown) console.log(`FAILED ${name}: and ${failures.length - shown} more`);
     }
     for (const [name, group] of this.groups) {
       console.log(`${name.padEnd(24)} ${group.passed} passed, ${group.failures.length} failed`);
     }
     console.log(`${passed} passed, ${failed} failed`);
-    return failed === 0 && passed > 0;
+    return failed === 0;
   }
 
   private group(name: string): Group {
-    const group = this.groups.get(name) ?? { passed: 0, failures: [] };
-    this.groups.set(name, group);
+    const group = this.groups.get(name);
+    if (!group) throw new Error(`no group is called ${name}`);
     return group;
   }
 }
@@ -73,4 +80,8 @@ function firstDifference(ours: Json, theirs: Json, at: string): string | undefin
 function short(value: Json): string {
   const text = JSON.stringify(value) ?? "absent";
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+function printable(text: string): string {
+  return text.replace(/[\0-\x1f\x7f]/g, char => JSON.stringify(char).slice(1, -1));
 }

@@ -20,11 +20,15 @@ export function contexts(agent: Name, entries: Entry[], ours: Json, theirs: Json
   if (agent === "pi") {
     // pi has neither of the two, and takes no notice of those of omp.
     result.ours.messages = ours.messages.map((message: Json) =>
-      message.role === "custom" ? without(message, "attribution")
-      : message.role === "compactionSummary" ? without(message, "shortSummary")
-      : message);
+      message.role === "custom"
+        ? without(message, "attribution")
+        : message.role === "compactionSummary"
+          ? without(message, "shortSummary")
+          : message,
+    );
     result.theirs.messages = theirs.messages.map((message: Json) =>
-      message.role === "custom" ? without(message, "attribution") : message);
+      message.role === "custom" ? without(message, "attribution") : message,
+    );
   } else {
     // Only omp knows of these.
     for (const key of ["mode", "modeData", "serviceTier", "injectedTtsrRules"]) {
@@ -42,8 +46,8 @@ export function contexts(agent: Name, entries: Entry[], ours: Json, theirs: Json
   }
   // pi drops messages of roles that only omp has; we pass them on.
   if (agent === "omp" || !entries.some(entry => onlyOmp.has(entry.message?.role))) {
-    result.ours.llm = ours.llm.map(forModel);
-    result.theirs.llm = theirs.llm.map(forModel);
+    result.ours.llm = ours.llm.map((message: Json) => forModel(agent, message));
+    result.theirs.llm = theirs.llm.map((message: Json) => forModel(agent, message));
   }
   return { ours: plain(result.ours), theirs: plain(result.theirs) };
 }
@@ -55,11 +59,14 @@ export function understands(agent: Name, entries: Entry[]): boolean {
   return agent === "pi" || !entries.some(entry => entry.type === "context_edit" || entry.message?.role === "system");
 }
 
-/** The sentence that introduces a summary is everybody's own; `attribution` is omp's own addition here. */
-function forModel(message: Json): Json {
-  const text = message.content?.[0]?.text;
-  const summary = message.role === "user" && /<summary>([^]*)<\/summary>/.exec(text ?? "");
-  return summary ? { ...without(message, "attribution"), content: summary[1].trim() } : without(message, "attribution");
+/** A message for the model without what is everybody's own in it. */
+function forModel(agent: Name, message: Json): Json {
+  // omp says here who a message comes from.
+  const result = without(message, "attribution");
+  const summary = message.role === "user" && /<summary>([^]*)<\/summary>/.exec(message.content?.[0]?.text ?? "");
+  if (!summary) return result;
+  // The sentence before a summary differs; omp also drops blank lines and trailing blanks in the summary itself.
+  return { ...result, content: agent === "omp" ? summary[1].replace(/\s+/g, "") : summary[1].trim() };
 }
 
 /** Ids that an entry of version 1 gets are random in the agents: the place in the file stands for them. */
@@ -110,13 +117,13 @@ export function forkHeader(header: Json): Json {
   return plain(without(header, "id", "timestamp", "parentSession"));
 }
 
-/** omp 13 leaves out the labels on the path but not the mention of them: their children lose their parent. */
+/**
+ * omp 13 leaves out the labels on the path but not the mention of them: their children lose their parent. So our
+ * forks are compared with pi's, and here we warn.
+ */
 export function forkOrphans(agent: Name, path: Entry[]): boolean {
   return agent === "omp" && path.some((entry, index) => entry.type !== "label" && path[index - 1]?.type === "label");
 }
-
-/** The agent whose forks are complete. */
-export const forksLikeUs: Name = "pi";
 
 function without(value: Json, ...keys: string[]): Json {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));

@@ -23,8 +23,24 @@ export function generate(profile: Profile): string {
 }
 
 const everywhere = [
-  "user", "user", "user", "image", "assistant", "assistant", "failed", "tool", "tool", "bash", "custom", "note", "hook",
-  "model", "thinking", "compaction", "compaction", "unknown",
+  "user",
+  "user",
+  "user",
+  "image",
+  "assistant",
+  "assistant",
+  "failed",
+  "tool",
+  "tool",
+  "bash",
+  "custom",
+  "note",
+  "hook",
+  "model",
+  "thinking",
+  "compaction",
+  "compaction",
+  "unknown",
 ];
 const treeOnly = ["label", "label", "label", "unlabel", "summary", "summary", "user", "user", "tool"];
 const own: Record<Name, string[]> = {
@@ -75,12 +91,24 @@ class Generator {
     const text = () => [{ type: "text", text: random.words(1, 25) }];
     const say = (message: Json) => this.write("message", { message: { ...message, timestamp: stamp } });
     const assistant = (content: Json, more = {}) =>
-      say({ role: "assistant", content, api: "x", provider: random.pick(["anthropic", "openai"]), model: "m-1", usage, stopReason: "stop", ...more });
+      say({
+        role: "assistant",
+        content,
+        api: "x",
+        provider: random.pick(["anthropic", "openai"]),
+        model: "m-1",
+        usage,
+        stopReason: "stop",
+        ...more,
+      });
     switch (kind) {
       case "user":
         return say({ role: "user", content: random.chance(0.5) ? random.words(1, 60) : text() });
       case "image":
-        return say({ role: "user", content: [...text(), { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }, ...text()] });
+        return say({
+          role: "user",
+          content: [...text(), { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }, ...text()],
+        });
       case "developer":
         return say({ role: "developer", content: text() });
       case "assistant":
@@ -88,20 +116,62 @@ class Generator {
       case "failed":
         return assistant(random.chance(0.5) ? [] : text(), { stopReason: "error", errorMessage: random.words(1, 20) });
       case "tool": {
-        const call = { type: "toolCall", id: `call_${++this.calls}`, name: random.pick(["read", "bash", "my_tool"]), arguments: { path: "src/a b.rs", command: random.words(1, 5), n: [1.5, null] } };
+        const call = {
+          type: "toolCall",
+          id: `call_${++this.calls}`,
+          name: random.pick(["read", "bash", "my_tool"]),
+          arguments: { path: "src/a b.rs", command: random.words(1, 5), n: [1.5, null] },
+        };
         assistant([...text(), call], { stopReason: "toolUse" });
-        return say({ role: "toolResult", toolCallId: call.id, toolName: call.name, content: text(), isError: random.chance(0.2) });
+        return say({
+          role: "toolResult",
+          toolCallId: call.id,
+          toolName: call.name,
+          content: text(),
+          isError: random.chance(0.2),
+        });
       }
       case "bash":
-        return say({ role: "bashExecution", command: random.words(1, 4), output: random.pick(["", random.words(1, 9)]), exitCode: random.pick([0, 1]), cancelled: random.chance(0.2), truncated: false, ...(random.chance(0.3) && { excludeFromContext: true }) });
+        return say({
+          role: "bashExecution",
+          command: random.words(1, 4),
+          output: random.pick(["", random.words(1, 9)]),
+          exitCode: random.pick([0, 1]),
+          cancelled: random.chance(0.2),
+          truncated: false,
+          ...(random.chance(0.3) && { excludeFromContext: true }),
+        });
       case "python":
-        return say({ role: "pythonExecution", code: random.words(1, 4), output: random.words(0, 9), exitCode: random.pick([0, 2]), cancelled: false, truncated: false });
+        return say({
+          role: "pythonExecution",
+          code: random.words(1, 4),
+          output: random.words(0, 9),
+          exitCode: random.pick([0, 2]),
+          cancelled: false,
+          truncated: false,
+        });
       case "mention":
-        return say({ role: "fileMention", files: [{ path: "a.txt", content: random.words(1, 9) }, { path: "b.txt", content: "" }] });
+        return say({
+          role: "fileMention",
+          files: [
+            { path: "a.txt", content: random.words(1, 9) },
+            { path: "b.txt", content: "" },
+          ],
+        });
       case "hook":
-        return say({ role: this.profile.version < 3 ? "hookMessage" : "custom", customType: "hook", content: random.chance(0.5) ? random.words(1, 5) : text(), display: true });
+        return say({
+          role: this.profile.version < 3 ? "hookMessage" : "custom",
+          customType: "hook",
+          content: random.chance(0.5) ? random.words(1, 5) : text(),
+          display: true,
+        });
       case "note":
-        return this.write("custom_message", { customType: "note", content: text(), display: random.chance(0.5), details: { n: [1, 2] } });
+        return this.write("custom_message", {
+          customType: "note",
+          content: text(),
+          display: random.chance(0.5),
+          details: { n: [1, 2] },
+        });
       case "custom":
         return this.write("custom", { customType: "state", data: { n: random.below(10) } });
       case "unknown":
@@ -109,7 +179,10 @@ class Generator {
       case "thinking":
         return this.write("thinking_level_change", { thinkingLevel: random.pick(["off", "low", "high"]) });
       case "model":
-        return this.write("model_change", this.profile.family === "omp" ? { model: "openai/gpt" } : { provider: "openai", modelId: "gpt" });
+        return this.write(
+          "model_change",
+          this.profile.family === "omp" ? { model: "openai/gpt" } : { provider: "openai", modelId: "gpt" },
+        );
       case "role":
         return this.write("model_change", { model: "openai/mini", role: "smol" });
       case "mode":
@@ -125,15 +198,27 @@ class Generator {
       case "usage":
         return this.write("usage", { kind: "cache_warm", provider: "openai", model: "gpt", usage });
       case "compaction": {
-        const kept = this.profile.version === 1
-          ? { firstKeptEntryIndex: 1 + random.below(this.entries.length) }
-          : { firstKeptEntryId: random.pick(this.path()) ?? "" };
-        return this.write("compaction", { summary: random.words(3, 12), ...kept, tokensBefore: 1000 + random.below(100_000) });
+        const kept =
+          this.profile.version === 1
+            ? { firstKeptEntryIndex: 1 + random.below(this.entries.length) }
+            : { firstKeptEntryId: random.pick(this.path()) ?? "" };
+        return this.write("compaction", {
+          summary: random.words(3, 12),
+          ...kept,
+          tokensBefore: 1000 + random.below(100_000),
+        });
       }
       case "summary":
-        return this.write("branch_summary", { fromId: this.leaf ?? "root", summary: random.words(3, 12), details: { readFiles: ["r.txt"], modifiedFiles: [] } });
+        return this.write("branch_summary", {
+          fromId: this.leaf ?? "root",
+          summary: random.words(3, 12),
+          details: { readFiles: ["r.txt"], modifiedFiles: [] },
+        });
       case "label":
-        return this.write("label", { targetId: random.pick(this.entries).id, label: random.pick(["plan b", "wip", "目録", "good"]) });
+        return this.write("label", {
+          targetId: random.pick(this.entries).id,
+          label: random.pick(["plan b", "wip", "目録", "good"]),
+        });
       case "unlabel": {
         const labelled = this.entries.filter(entry => entry.type === "label" && entry.label);
         return this.write("label", { targetId: random.pick(labelled).targetId });
@@ -182,6 +267,10 @@ class Generator {
 }
 
 const usage = {
-  input: 3, output: 86, cacheRead: 0, cacheWrite: 19837, totalTokens: 19926,
+  input: 3,
+  output: 86,
+  cacheRead: 0,
+  cacheWrite: 19837,
+  totalTokens: 19926,
   cost: { input: 9e-6, output: 0.00129, cacheRead: 0, cacheWrite: 0.0743, total: 0.0756 },
 };

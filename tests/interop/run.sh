@@ -38,7 +38,7 @@ fi
 bin=$(realpath -- "$bin")
 
 # Programs are run from this folder, so it had better be ours alone.
-mkdir -p -m 700 -- "$folder" || cannot "cannot make \`$folder\`"
+(umask 077 && mkdir -p -- "$folder") || cannot "cannot make \`$folder\`"
 [ -O "$folder" ] || cannot "\`$folder\` belongs to somebody else"
 
 # Asks for every package that is to be there, and for nothing that is there already.
@@ -62,11 +62,13 @@ install_agents
 exec 9>&-
 
 bun=$folder/node_modules/@oven/bun-linux-x64/bin/bun
-[ -f "$bun" ] || cannot "\`$bun\` is missing; delete \`$folder\` and run this again"
-chmod u+x -- "$bun"
+[ -x "$bun" ] || cannot "\`$bun\` is missing; delete \`$folder\` and run this again"
 
+# Files of failed runs are kept for a day.
+find "$folder" -maxdepth 1 -name 'run.*' -mmin +1440 -exec rm -rf -- {} +
 work=$(mktemp -d -- "$folder/run.XXXXXX")
-status=
+status=2
+child=
 finish() {
   if [ "$status" = 1 ]; then
     echo "the files are kept in $work" >&2
@@ -74,16 +76,27 @@ finish() {
     rm -rf -- "$work"
   fi
 }
+interrupted() {
+  if [ -n "$child" ]; then
+    kill "$child" 2>/dev/null || true
+    wait "$child" || true
+  fi
+  exit 2
+}
 trap finish EXIT
+trap interrupted INT TERM
 mkdir -- "$work/home" "$work/tmp"
 
 # The agents get a home of their own: they keep logs and traces of sessions there.
-status=0
 env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LC_ALL=C.UTF-8 TZ=UTC NO_COLOR=1 \
-  timeout --kill-after=5 600 "$bun" --no-install "$here/interop.ts" "$bin" "$folder" "$work" || status=$?
-case $status in
-  0 | 1) ;;
-  124 | 137) echo "error: stopped after 10 minutes" >&2 && status=1 ;;
-  *) status=2 ;;
+  timeout --kill-after=5 600 "$bun" --no-install "$here/interop.ts" "$bin" "$folder" "$work" &
+child=$!
+code=0
+wait "$child" || code=$?
+case $code in
+  0) status=0 ;;
+  3) status=1 ;;
+  124 | 137) cannot "stopped after 10 minutes" ;;
+  *) cannot "the test broke down" ;;
 esac
 exit "$status"

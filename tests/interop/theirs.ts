@@ -29,7 +29,7 @@ export async function play(agent: Agent, seed: number, newer: boolean): Promise<
   }
   main.user(random.words(1, 9));
   await main.close();
-  const written = [{ what: "a session", session: main }];
+  const written: Written[] = [{ what: "a session", session: main }];
 
   const copy = await agent.copy(main.file, "/home/u/other");
   copy.user("in the copy");
@@ -53,15 +53,48 @@ const anyId: (session: Session, random: Random) => string = (session, random) =>
 
 const usual: Act[] = [
   (s, r) => s.user(r.words(1, 20)),
-  (s, r) => s.user([{ type: "text", text: r.words(1, 20) }, { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" }]),
-  (s, r) => s.message(assistant([{ type: "thinking", thinking: r.words(1, 5) }, { type: "text", text: r.words(1, 20) }])),
+  (s, r) =>
+    s.user([
+      { type: "text", text: r.words(1, 20) },
+      { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
+    ]),
+  (s, r) =>
+    s.message(
+      assistant([
+        { type: "thinking", thinking: r.words(1, 5) },
+        { type: "text", text: r.words(1, 20) },
+      ]),
+    ),
   (s, r) => {
     const call = { type: "toolCall", id: `call_${r.id()}`, name: "read", arguments: { path: "src/main.rs" } };
     s.message(assistant([call], "toolUse"));
-    s.message({ role: "toolResult", toolCallId: call.id, toolName: "read", content: [{ type: "text", text: r.words(1, 20) }], isError: false, timestamp: Date.now() });
+    s.message({
+      role: "toolResult",
+      toolCallId: call.id,
+      toolName: "read",
+      content: [{ type: "text", text: r.words(1, 20) }],
+      isError: false,
+      timestamp: Date.now(),
+    });
   },
-  (s, r) => s.message({ role: "bashExecution", command: r.words(1, 3), output: r.words(0, 3), exitCode: 1, cancelled: false, truncated: false, timestamp: Date.now() }),
-  (s, r) => s.label(anyId(s, r), r.words(1, 2).replace(/[^\p{L}]+/gu, " ").trim() || "here"),
+  (s, r) =>
+    s.message({
+      role: "bashExecution",
+      command: r.words(1, 3),
+      output: r.words(0, 3),
+      exitCode: 1,
+      cancelled: false,
+      truncated: false,
+      timestamp: Date.now(),
+    }),
+  (s, r) =>
+    s.label(
+      anyId(s, r),
+      r
+        .words(1, 2)
+        .replace(/[^\p{L}]+/gu, " ")
+        .trim() || "here",
+    ),
   (s, r) => s.label(anyId(s, r), "here"),
   (s, r) => s.label(anyId(s, r)),
   (s, r) => s.summary(anyId(s, r), r.words(2, 9), { readFiles: ["a"], modifiedFiles: [] }),
@@ -81,7 +114,16 @@ const ofOmp: Act[] = [
   s => s.own("appendMCPToolSelection", ["a", "b"]),
   s => s.own("appendModelChange", "openai/mini", "smol"),
   s => s.own("appendSessionInit", { systemPrompt: "Be brief.", task: "a task", tools: ["read"] }),
-  s => s.message({ role: "pythonExecution", code: "1 + 1", output: "2", exitCode: 0, cancelled: false, truncated: false, timestamp: Date.now() }),
+  s =>
+    s.message({
+      role: "pythonExecution",
+      code: "1 + 1",
+      output: "2",
+      exitCode: 0,
+      cancelled: false,
+      truncated: false,
+      timestamp: Date.now(),
+    }),
   s => s.message({ role: "fileMention", files: [{ path: "a.txt", content: "a" }], timestamp: Date.now() }),
 ];
 
@@ -94,17 +136,35 @@ const ofPi: Act[] = [
 const ofNewPi: Act[] = [
   s => s.message({ role: "system", content: "Be brief.", timestamp: Date.now() }),
   (s, r) => s.compact("with a system message", anyId(s, r), 99),
-  ...[null, { content: "replaced" }, { content: [{ type: "text", text: "replaced, too" }] }].map((replacement): Act => (s, r) => {
-    const target = s.own("getBranch").findLast((entry: Json) => ["user", "assistant", "toolResult"].includes(entry.message?.role));
-    if (target) s.own("appendContextEdit", target.id, replacement);
-  }),
+  ...[null, { content: "replaced" }, { content: [{ type: "text", text: "replaced, too" }] }].map(
+    (replacement): Act =>
+      s => {
+        const target = s
+          .own("getBranch")
+          .findLast((entry: Json) => ["user", "assistant", "toolResult"].includes(entry.message?.role));
+        if (target) s.own("appendContextEdit", target.id, replacement);
+      },
+  ),
 ];
 
 function assistant(content: Json, stopReason = "stop"): Json {
-  return { role: "assistant", content, api: "x", provider: "anthropic", model: "m-1", usage, stopReason, timestamp: Date.now() };
+  return {
+    role: "assistant",
+    content,
+    api: "x",
+    provider: "anthropic",
+    model: "m-1",
+    usage,
+    stopReason,
+    timestamp: Date.now(),
+  };
 }
 
 const usage = {
-  input: 1, output: 2, cacheRead: 0, cacheWrite: 0, totalTokens: 3,
+  input: 1,
+  output: 2,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 3,
   cost: { input: 0.1, output: 0.2, cacheRead: 0, cacheWrite: 0, total: 0.3 },
 };

@@ -9,6 +9,9 @@ export interface Output {
 }
 
 export class Tool {
+  /** Answers about bytes that were asked about before. */
+  private readonly known = new Map<string, Json>();
+
   constructor(
     private readonly bin: string,
     private readonly home: string,
@@ -25,7 +28,8 @@ export class Tool {
 
   run(args: string[], stdin = ""): Output {
     const output = this.try(args, stdin);
-    if (output.code !== 0) throw new Error(`session-tree ${args.join(" ")}: exit ${output.code}: ${output.stderr.trim()}`);
+    if (output.code !== 0)
+      throw new Error(`session-tree ${args.join(" ")}: exit ${output.code}: ${output.stderr.trim()}`);
     return output;
   }
 
@@ -38,6 +42,23 @@ export class Tool {
   }
 
   view(file: string): View {
+    return this.remember(file, "view", () => this.readView(file));
+  }
+
+  /** State and messages at `leaf`, and the messages as the model would get them. */
+  context(file: string, leaf: string | null): Json {
+    return this.remember(file, `context ${leaf}`, () => {
+      const at = leaf === null ? ["--root"] : ["--leaf", leaf];
+      const llm = this.run(["context", file, ...at, "--format", "llm"]).stdout.toString();
+      return { ...this.json(["context", file, ...at]), llm: JSON.parse(llm) };
+    });
+  }
+
+  rows(file: string): Json[] {
+    return lines(this.run(["tree", file, "--filter", "all", "--format", "jsonl"]).stdout).map(line => JSON.parse(line));
+  }
+
+  private readView(file: string): View {
     const rows = this.rows(file);
     const nodes: Record<string, Node> = Object.fromEntries(
       rows.map(({ id, parentId, label }) => [id, { id, parentId, label, children: [] }]),
@@ -59,31 +80,39 @@ export class Tool {
     };
   }
 
-  rows(file: string): Json[] {
-    return lines(this.run(["tree", file, "--filter", "all", "--format", "jsonl"]).stdout).map(line => JSON.parse(line));
-  }
-
-  context(file: string, leaf: string | null): Json {
-    const at = leaf === null ? ["--root"] : ["--leaf", leaf];
-    const llm = this.run(["context", file, ...at, "--format", "llm"]).stdout.toString();
-    return { ...this.json(["context", file, ...at]), llm: JSON.parse(llm) };
+  private remember<T>(file: string, question: string, answer: () => T): T {
+    const key = `${Bun.hash(read(file))} ${question}`;
+    if (!this.known.has(key)) this.known.set(key, answer());
+    return this.known.get(key);
   }
 }
 
-export function lines(bytes: Buffer): string[] {
-  return bytes.toString().split("\n").filter(line => line.trim() !== "");
+/** The lines with something on them, or, if wanted, all. */
+export function lines(bytes: Buffer, all = false): string[] {
+  const found = bytes.toString().split("\n");
+  if (found.at(-1) === "") found.pop();
+  return all ? found : found.filter(line => line.trim() !== "");
+}
+
+export function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function idOf(line: string): string | undefined {
+  return isJson(line) ? JSON.parse(line).id : undefined;
 }
 
 /** The header and the entries; lines that are none are left out, as everybody does. */
 export function parse(bytes: Buffer): [Json, Entry[]] {
-  const objects = lines(bytes).flatMap(line => {
-    try {
-      return [JSON.parse(line)];
-    } catch {
-      return [];
-    }
-  });
-  return [objects[0], objects.slice(1)];
+  const [header, ...entries] = lines(bytes)
+    .filter(isJson)
+    .map(line => JSON.parse(line));
+  return [header, entries];
 }
 
 export function read(file: string): Buffer {

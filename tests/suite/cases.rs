@@ -813,7 +813,7 @@ fn c67_no_emoji_is_cut_in_half() {
         assert!(members.iter().all(|&count| count == members[0]), "{members:?} in {text}");
         members[0]
     };
-    for width in (20..=200).step_by(9) {
+    for width in (24..=200).step_by(9) {
         let families = check(&run("tree", "c67-wide-text", &["--width", &width.to_string()]).ok());
         assert!(families > 0, "in {width}");
     }

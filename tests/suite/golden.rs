@@ -346,3 +346,12 @@ fn ids_of_version_1_are_the_same_everywhere() {
     let ids: Vec<_> = case.session.nodes().take(3).map(|node| case.session.id(node)).collect();
     assert_eq!(ids, ["ccf46ab2", "a0838d3e", "78000ae2"]);
 }
+
+/// The 456th candidate of this header is the same as the 23rd: the first free one is taken.
+#[test]
+fn ids_of_version_1_that_collide_get_another_candidate() {
+    let file = "{\"type\":\"session\",\"id\":\"s308\"}\n".to_owned() + &"{\"type\":\"custom\"}\n".repeat(457);
+    let session = support::session(file.as_bytes());
+    let ids: Vec<_> = session.nodes().map(|node| session.id(node)).collect();
+    assert_eq!((ids[23], ids[455], ids[456]), ("b4e2aa37", "042eee2e", "b951a0d5"));
+}

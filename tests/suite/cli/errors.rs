@@ -273,7 +273,7 @@ fn warnings_are_objects_beside_json() {
 
 #[test]
 fn an_error_comes_behind_the_warnings() {
-    let run = damaged().run("tree s.jsonl --leaf zzzz --json");
+    let run = damaged().run("tree s.jsonl --leaf zzzz --format jsonl");
     let objects = objects(&run, "damaged");
     assert_eq!((run.code, run.stdout.as_str(), objects.len()), (2, "", 4), "{run:?}");
     assert!(objects[..3].iter().all(|object| object["warning"].is_object()));

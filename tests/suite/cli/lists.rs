@@ -46,7 +46,7 @@ fn labels_are_columns_for_people() {
     assert_eq!(
         cells("label s.jsonl"),
         [
-            ["id", "label", "when", "text"],
+            ["id", "label", "when (UTC)", "text"],
             ["id02", "third", "2026-01-01 00:00", "assistant: answer"],
             ["id01", "again", "2026-01-01 00:00", "user: one prompt"],
             ["gone", "lost", "2026-01-01 00:00", "(no such entry)"],
@@ -83,7 +83,7 @@ fn prompts_are_listed_in_the_order_of_the_file() {
     assert_eq!(
         cells("branch s.jsonl --format table"),
         [
-            ["id", "when", "text"],
+            ["id", "when (UTC)", "text"],
             ["id01", "2026-01-01 00:00", "one prompt"],
             ["id04", "2026-01-01 00:00", "two in ~/shop"],
             ["id10", "-", "[image/png]"],

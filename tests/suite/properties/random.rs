@@ -124,6 +124,10 @@ impl Writer {
         if self.random.percent(5) {
             lines.push("not json".to_owned());
         }
+        if self.random.percent(4) {
+            // A slot only if nothing stands before it.
+            lines.push(r#"{"type":"title","title":"late slot"}"#.to_owned());
+        }
         lines
     }
 
@@ -201,9 +205,18 @@ impl Writer {
         self.used[self.random.below(self.used.len())].clone()
     }
 
+    /// Gives the id of one of the last entries: on the path to the next, most of the time.
+    fn recent(&mut self) -> String {
+        let back = 1 + self.random.below(6);
+        match self.used.len().checked_sub(back) {
+            Some(at) => self.used[at].clone(),
+            None => self.any(),
+        }
+    }
+
     fn parent(&mut self, own: &str) -> Option<String> {
         let before = self.used.len().checked_sub(2).map(|at| self.used[at].clone());
-        Some(match self.random.below(40) {
+        Some(match self.random.below(80) {
             0 => "null".to_owned(),
             1 => "\"\"".to_owned(),
             2 => self.random.pick(&["7", "[]", "{}", "true"]).to_owned(),
@@ -255,7 +268,10 @@ impl Writer {
             }
             27 | 34 | 35 => {
                 let with = self.random.pick(&["null", r#"{"content":"edited"}"#, r#"{"content":[]}"#]);
-                ("\"context_edit\"", vec![member("targetId", text(self.any())), member("replacement", with.to_owned())])
+                (
+                    "\"context_edit\"",
+                    vec![member("targetId", text(self.recent())), member("replacement", with.to_owned())],
+                )
             }
             28 if self.random.percent(40) => ("\"reset_boundary\"", Vec::new()),
             28 | 29 => ("\"custom\"", vec![member("customType", text("state".to_owned()))]),
@@ -326,7 +342,7 @@ impl Writer {
     fn compaction(&mut self, own: &str) -> Vec<String> {
         let mut members = vec![r#""summary":"so far""#.to_owned(), r#""tokensBefore":1234"#.to_owned()];
         if self.has_ids {
-            let first = if self.random.percent(90) { self.any() } else { own.to_owned() };
+            let first = if self.random.percent(90) { self.recent() } else { own.to_owned() };
             members.push(format!("\"firstKeptEntryId\":\"{first}\""));
         } else {
             let index = self.random.pick(&["-1", "0", "1", "2", "3", "4", "5", "7", "9", "1.5", "\"2\"", "99", "3.0"]);
@@ -335,12 +351,12 @@ impl Writer {
         if self.random.percent(15) {
             members.push(r#""systemMessage":{"role":"system","content":"rules"}"#.to_owned());
         }
-        if self.random.percent(15) {
-            let provider = self.random.pick(&["\"p\"", "\"\"", "7"]);
+        if self.random.percent(30) {
+            let provider = self.random.pick(&["\"p\"", "\"p\"", "\"\"", "7"]);
             let remote = format!(r#"{{"provider":{provider},"replacementHistory":[]}}"#);
             members.push(format!("\"preserveData\":{{\"openaiRemoteCompaction\":{remote}}}"));
-            if self.random.percent(60) {
-                members.push(format!("\"providerReplayThroughEntryId\":\"{}\"", self.any()));
+            if self.random.percent(85) {
+                members.push(format!("\"providerReplayThroughEntryId\":\"{}\"", self.recent()));
             }
         }
         members
