@@ -87,35 +87,35 @@ impl<'s> TreeText<'s> {
     pub fn heading(&self, name: &str, entries: usize, branches: usize) -> String {
         let between = self.glyphs.between;
         let plural = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
-        let mut facts = Vec::new();
         let header = &self.session.header;
         let id: String = header.id.chars().take(8).collect();
-        if !id.is_empty() {
-            facts.push(id);
-        }
+        let mut facts = Vec::new();
+        facts.extend((!id.is_empty()).then_some(id));
         facts.push(format!("v{}", self.session.version));
         let entries = plural(entries, "entry", "entries");
         facts.push(format!("{entries}, {}", plural(branches, "branch", "branches")));
-        facts.extend(header.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(|cwd| self.tilde(cwd)));
         let facts = escape::line(&facts.join(between)).into_owned();
+        let folder = header.cwd.as_deref().unwrap_or_default();
+        let folder = escape::line(&self.tilde(folder)).into_owned();
         let name = escape::line(&self.tilde(name)).into_owned();
         let name = if name.is_empty() { "(no name)".to_owned() } else { name };
-        let mut out = String::new();
-        let Some(width) = self.width else {
-            self.paint.push(&mut out, Ink::Strong, &name);
-            out.push_str(between);
-            self.paint.push(&mut out, Ink::Dim, &facts);
-            return out + "\n";
-        };
-        // The name gives way first, down to a few words; then the facts.
+        // Without room the folder goes first, then the name, down to a few words, then the facts.
         const FEW: usize = 16;
-        let room = width.saturating_sub(fit::width(between) + fit::width(&facts)).max(FEW.min(width));
-        let name = fit::cut(&name, room, self.paint.ascii).into_owned();
+        let (gap, width) = (fit::width(between), self.width.unwrap_or(usize::MAX));
+        let room = width.saturating_sub(gap.saturating_add(fit::width(&facts))).max(FEW.min(width));
+        let name = fit::cut(&name, room, self.paint.ascii);
+        let mut out = String::new();
         self.paint.push(&mut out, Ink::Strong, &name);
-        let left = width.saturating_sub(fit::width(&name) + fit::width(between));
-        if left > 1 {
+        let mut left = width - fit::width(&name);
+        for (text, fewest) in [(facts, 1), (folder, FEW)] {
+            let fewest = fewest.min(fit::width(&text));
+            if text.is_empty() || left < gap + fewest {
+                break;
+            }
             out.push_str(between);
-            self.paint.push(&mut out, Ink::Dim, &fit::cut(&facts, left, self.paint.ascii));
+            let text = fit::cut(&text, left - gap, self.paint.ascii);
+            self.paint.push(&mut out, Ink::Dim, &text);
+            left -= gap + fit::width(&text);
         }
         out + "\n"
     }

@@ -242,6 +242,29 @@ fn old_versions_with_members_twice_show_as_the_model_migrates_them() {
     }
 }
 
+/// A `message` in an entry of another type is just a member that nobody knows.
+#[test]
+fn only_messages_have_roles() {
+    let file = r#"{"type":"session","version":3,"id":"s"}
+{"type":"message","id":"a","parentId":null,"message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"ls"}]}}
+{"type":"from_the_future","id":"b","parentId":"a","message":{"role":"toolResult","toolCallId":"c","toolName":"ls"}}
+{"type":"custom","id":"c","parentId":"b","customType":"state","message":{"role":"user","content":"not said"}}
+"#;
+    check_session(file.as_bytes(), |session, model| {
+        let mut bodies = Bodies::new(session);
+        let words: Vec<_> = session.nodes().map(|node| bodies.words(node).unwrap()).collect();
+        assert_eq!(words, ["(no content)", "[from_the_future]", "[custom: state]"]);
+        let roles: Vec<_> = session.nodes().map(|node| session.role_name(node)).collect();
+        assert_eq!(roles, [Some("assistant"), None, None]);
+        let order = walk::display_order(session, session.leaf());
+        for (name, filter) in FILTERS {
+            let shows = |node: NodeId| filter.shows(session.traits(node), false, Some(node) == session.leaf());
+            let rows = rows::lay_out(session, session.leaf(), &order, shows);
+            assert_eq!(found_rows(session, &rows), model.rows(name, model.leaf()), "{name}");
+        }
+    });
+}
+
 /// Everything that the generator is for must come up, or the comparisons above show less than
 /// they say.
 #[test]

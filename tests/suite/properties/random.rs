@@ -318,7 +318,7 @@ impl Writer {
     }
 
     fn content(&mut self) -> String {
-        const CONTENTS: [&str; 11] = [
+        const CONTENTS: [&str; 12] = [
             r#""words""#,
             r#""日本語 and more""#,
             r#""""#,
@@ -327,6 +327,7 @@ impl Writer {
             "[]",
             r#"[{"type":"text","text":"in a block"}]"#,
             r#"[{"type":"text","text":" "},{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"a"}}]"#,
+            r#"[{"type":"toolCall","id":"c1","name":"first"},{"type":"toolCall","id":"c1","name":"second"},{"type":"toolCall","id":"c1","name":"third"}]"#,
             r#"[{"type":"toolCall","name":"ls","arguments":{}},{"type":"toolCall","id":"c2","name":"bash"}]"#,
             r#"[{"type":"thinking","thinking":"hm"},{"type":"image","mimeType":"image/png","data":""}]"#,
             r#"[null,"loose",{"type":"text"},{"type":"text","text":7}]"#,
