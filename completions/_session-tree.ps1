@@ -119,7 +119,7 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Come from this entry instead of the file''s leaf')
             [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Attach this summary of what is left behind')
             [CompletionResult]::new('--summary-file', '--summary-file', [CompletionResultType]::ParameterName, 'Attach the summary in this file; - for standard input')
-            [CompletionResult]::new('--summarizer', '--summarizer', [CompletionResultType]::ParameterName, 'Command that gets a prompt on its standard input and prints a summary')
+            [CompletionResult]::new('--summarizer', '--summarizer', [CompletionResultType]::ParameterName, 'Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER')
             [CompletionResult]::new('--summarizer-timeout', '--summarizer-timeout', [CompletionResultType]::ParameterName, 'How long the summarizer may take; 0 is for ever')
             [CompletionResult]::new('--instructions', '--instructions', [CompletionResultType]::ParameterName, 'What to tell the summarizer to do, instead of the usual')
             [CompletionResult]::new('--token-budget', '--token-budget', [CompletionResultType]::ParameterName, 'How much of the conversation the summarizer gets, the newest first; 0 is all')

@@ -96,7 +96,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__branch)
+        session__tree__subcmd__branch)
             opts="-o -q -h --at --leaf --session-dir --output --dry-run --hook --hook-timeout --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -154,7 +154,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__completions)
+        session__tree__subcmd__completions)
             opts="-q -h --quiet --color --ascii --width --jobs --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -180,7 +180,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__context)
+        session__tree__subcmd__context)
             opts="-q -h --leaf --root --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -214,7 +214,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help)
+        session__tree__subcmd__help)
             opts="tree context label branch navigate migrate completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -228,7 +228,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__branch)
+        session__tree__subcmd__help__subcmd__branch)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -242,7 +242,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__completions)
+        session__tree__subcmd__help__subcmd__completions)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -256,7 +256,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__context)
+        session__tree__subcmd__help__subcmd__context)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -270,7 +270,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__help)
+        session__tree__subcmd__help__subcmd__help)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -284,7 +284,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__label)
+        session__tree__subcmd__help__subcmd__label)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -298,7 +298,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__migrate)
+        session__tree__subcmd__help__subcmd__migrate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -312,7 +312,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__navigate)
+        session__tree__subcmd__help__subcmd__navigate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -326,7 +326,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__help__subcmd__tree)
+        session__tree__subcmd__help__subcmd__tree)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -340,7 +340,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__label)
+        session__tree__subcmd__label)
             opts="-q -h --clear --from --leaf --force --lock-timeout --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -382,7 +382,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__migrate)
+        session__tree__subcmd__migrate)
             opts="-o -q -h --files-from --check --dry-run --backup --output --force --lock-timeout --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -432,7 +432,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__navigate)
+        session__tree__subcmd__navigate)
             opts="-q -h --root --leaf --summary --summary-file --summarize --summarizer --summarizer-timeout --instructions --token-budget --label --save --dry-run --hook --hook-timeout --force --lock-timeout --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -506,7 +506,7 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        session__subcmd__tree__subcmd__tree)
+        session__tree__subcmd__tree)
             opts="-q -h --filter --search --path --entry --leaf --root --full --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

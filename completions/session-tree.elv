@@ -111,7 +111,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand --leaf 'Come from this entry instead of the file''s leaf'
             cand --summary 'Attach this summary of what is left behind'
             cand --summary-file 'Attach the summary in this file; - for standard input'
-            cand --summarizer 'Command that gets a prompt on its standard input and prints a summary'
+            cand --summarizer 'Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER'
             cand --summarizer-timeout 'How long the summarizer may take; 0 is for ever'
             cand --instructions 'What to tell the summarizer to do, instead of the usual'
             cand --token-budget 'How much of the conversation the summarizer gets, the newest first; 0 is all'

@@ -118,7 +118,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s h -
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l leaf -d 'Come from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary -d 'Attach this summary of what is left behind' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary-file -d 'Attach the summary in this file; - for standard input' -r -F
-complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer -d 'Command that gets a prompt on its standard input and prints a summary' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer -d 'Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer-timeout -d 'How long the summarizer may take; 0 is for ever' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l instructions -d 'What to tell the summarizer to do, instead of the usual' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l token-budget -d 'How much of the conversation the summarizer gets, the newest first; 0 is all' -r

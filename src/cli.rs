@@ -54,6 +54,7 @@ enum Command {
     Branch(cmd::branch::BranchArgs),
     Navigate(cmd::navigate::NavigateArgs),
     Migrate(cmd::migrate::MigrateArgs),
+    Check(cmd::check::CheckArgs),
     Completions(cmd::completions::CompletionsArgs),
 }
 
@@ -86,10 +87,15 @@ fn explain(error: clap::Error) -> ExitCode {
     let safe = args.iter().map(|arg| escape::line(&arg.to_string_lossy()).into_owned());
     let error = Cli::try_parse_from(safe).err().filter(|again| again.kind() == error.kind()).unwrap_or(error);
     if !asks_for_json(args.iter().skip(1).cloned()) {
-        let _ = error.print();
+        let report = cmd::plain_report();
+        let text = error.render();
+        let text = if report.paint.color { text.ansi().to_string() } else { text.to_string() };
+        // Nobody who mistypes an option wants it for a value.
+        let lines = text.split_inclusive('\n').filter(|line| !line.contains("to pass '"));
+        report.verbatim(&lines.collect::<String>().replace("\n\n\n", "\n\n"));
         let file = args.get(1).filter(|_| error.kind() == ErrorKind::InvalidSubcommand);
         if let Some(file) = file.filter(|file| Path::new(file).is_file()) {
-            cmd::plain_report().hint(&format!("session-tree tree {}", quoted(&file.to_string_lossy())));
+            report.hint(&format!("session-tree tree {}", quoted(&file.to_string_lossy())));
         }
         return ExitCode::from(COULD_NOT);
     }
@@ -106,7 +112,7 @@ fn explain(error: clap::Error) -> ExitCode {
 
 /// Tells whether a command line that does not parse asks for a JSON format all the same.
 fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
-    const FORMATS: [&str; 3] = ["json", "jsonl", "llm"];
+    const FORMATS: [&str; 4] = ["json", "jsonl", "llm", "sarif"];
     let args: Vec<_> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
     let is_format = |arg: &str| FORMATS.contains(&arg);
     args.iter().any(|arg| arg == "--json" || arg.strip_prefix("--format=").is_some_and(is_format))
@@ -123,6 +129,7 @@ impl Cli {
             Command::Branch(args) => args.is_json(),
             Command::Navigate(args) => args.is_json(),
             Command::Migrate(args) => args.is_json(),
+            Command::Check(args) => args.is_json(),
             Command::Completions(_) => false,
         };
         App::new(&self.global, json)
@@ -140,6 +147,7 @@ impl Cli {
             Command::Branch(args) => return args.run(app),
             Command::Navigate(args) => return args.run(app),
             Command::Migrate(args) => return args.run(app),
+            Command::Check(args) => return args.run(app),
             Command::Completions(args) => args.run(),
         };
         done.map(|()| ExitCode::SUCCESS)

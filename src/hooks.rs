@@ -99,7 +99,10 @@ pub enum Answer {
     /// Nothing against it.
     Go,
     /// Not to do it.
-    Cancel,
+    Cancel {
+        /// The hook that said so.
+        by: String,
+    },
     /// A summary to use.
     Summary {
         /// What it says.
@@ -142,10 +145,11 @@ impl Hooks<'_> {
         for command in self.commands {
             let failed = |why| Trouble::Hook(HookFailed { command: command.clone(), why });
             let output = self.run(command, &mut input).map_err(failed)?;
-            if let Some(said) = answer_of(&output).map_err(|why| failed(Failed::Io(io::Error::other(why))))? {
+            let said = answer_of(&output, command).map_err(|why| failed(Failed::Io(io::Error::other(why))))?;
+            if let Some(said) = said {
                 answer = said;
             }
-            if answer == Answer::Cancel {
+            if matches!(answer, Answer::Cancel { .. }) {
                 break;
             }
         }
@@ -164,7 +168,11 @@ impl Hooks<'_> {
         let mut input = payload(event, None)?;
         for command in self.commands {
             if let Err(why) = self.run(command, &mut input) {
+                let is_interrupted = matches!(why, Failed::Interrupted(_));
                 failed.push(HookFailed { command: command.clone(), why });
+                if is_interrupted {
+                    break;
+                }
             }
         }
         Ok(failed)
@@ -199,7 +207,7 @@ fn payload(event: &Event<'_>, entries: Option<&mut Entries<'_>>) -> anyhow::Resu
 }
 
 /// Reads a hook's output: nothing, or one JSON object.
-fn answer_of(output: &[u8]) -> Result<Option<Answer>, String> {
+fn answer_of(output: &[u8], hook: &str) -> Result<Option<Answer>, String> {
     let output = output.trim_ascii();
     if output.is_empty() {
         return Ok(None);
@@ -210,7 +218,7 @@ fn answer_of(output: &[u8]) -> Result<Option<Answer>, String> {
         return Err("it printed something else than one JSON object".to_owned());
     }
     if raw.get("cancel").is_some_and(Raw::is_true) {
-        return Ok(Some(Answer::Cancel));
+        return Ok(Some(Answer::Cancel { by: hook.to_owned() }));
     }
     let Some(summary) = raw.get("summary").filter(|summary| summary.kind() != Kind::Null) else {
         return Ok(Some(Answer::Go));
@@ -230,10 +238,11 @@ mod tests {
 
     #[test]
     fn answers() {
+        let answer_of = |output: &[u8]| answer_of(output, "h");
         assert_eq!(answer_of(b" \n"), Ok(None));
         assert_eq!(answer_of(b"{}"), Ok(Some(Answer::Go)));
         assert_eq!(answer_of(b"{\"cancel\":false,\"x\":1}\n"), Ok(Some(Answer::Go)));
-        assert_eq!(answer_of(b"{\"cancel\":true}"), Ok(Some(Answer::Cancel)));
+        assert_eq!(answer_of(b"{\"cancel\":true}"), Ok(Some(Answer::Cancel { by: "h".to_owned() })));
         let summary = Answer::Summary { text: "s".to_owned(), details: Some(b"[1]".to_vec()) };
         assert_eq!(answer_of(b"{\"summary\":{\"summary\":\"s\",\"details\":[1]}}"), Ok(Some(summary)));
         for bad in [&b"ok"[..], b"[]", b"{} {}", b"{\"summary\":{\"summary\":\" \"}}", b"{\"summary\":\"s\"}"] {

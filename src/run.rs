@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::core::error::reason;
+
 /// The most that a child may print, in bytes.
 const OUTPUT: u64 = 16 * 1024 * 1024;
 /// How long a child that was asked to end is given.
@@ -44,12 +46,12 @@ impl std::fmt::Display for Failed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoCommand(why) => write!(f, "it is no command: {why}"),
-            Self::NotStarted(cause) => write!(f, "it cannot be started: {cause}"),
+            Self::NotStarted(cause) => write!(f, "it cannot be started: {}", reason(cause)),
             Self::TooLong(limit) => write!(f, "it took longer than {} s and was ended", limit.as_secs_f64()),
             Self::TooMuch => f.write_str("it printed more than 16 MiB and was ended"),
             Self::Status(status) => write!(f, "it failed: {status}"),
-            Self::Interrupted(_) => f.write_str("interrupted; nothing was changed"),
-            Self::Io(cause) => write!(f, "{cause}"),
+            Self::Interrupted(_) => f.write_str("interrupted"),
+            Self::Io(cause) => f.write_str(&reason(cause)),
         }
     }
 }
@@ -75,8 +77,8 @@ pub fn capture(command: &str, input: File, limit: Duration, stop: &dyn Fn() -> O
     let output = read_in_background(&mut child);
     match watch(&mut child, &output, limit, stop) {
         Ok(Ended { status, output }) if status.success() => Ok(output),
-        Ok(Ended { status, .. }) => Err(Failed::Status(status)),
-        Err(failed) => {
+        ended => {
+            let failed = ended.map_or_else(|failed| failed, |ended| Failed::Status(ended.status));
             end(&mut child);
             Err(failed)
         }

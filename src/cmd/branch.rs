@@ -12,7 +12,9 @@ use super::world::{self, HookArgs};
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::branch::{self, Fork, Identity, Written};
+use crate::core::draft::World;
 use crate::core::entry::{Kind, Role, Traits};
+use crate::core::error::Error;
 use crate::core::load::Keep;
 use crate::core::session::{NodeId, Session};
 use crate::core::time;
@@ -73,10 +75,12 @@ pub struct BranchArgs {
 #[derive(Default)]
 struct Made {
     id: String,
+    now: String,
     parent: Option<String>,
     path: Option<String>,
     written: Option<Written>,
-    is_cancelled: bool,
+    /// The hook that said no.
+    cancelled_by: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -136,32 +140,33 @@ impl BranchArgs {
             true => Fork::at(&session, entry),
             false => Fork::before(&mut bodies, entry).map_err(&failed)?,
         };
-        self.warn(app, &mut bodies, &fork)?;
         let parent = match self.session.session == Path::new("-") || self.prints_lines() {
             true => None,
             false => Some(std::path::absolute(&self.session.session)?.display().to_string()),
         };
-        let mut made = Made { id: world::session_id(), parent, ..Made::default() };
+        let mut made = Made { id: world::session_id(), now: world::timestamp(), parent, ..Made::default() };
         let about = self.session.about(&session);
         if self.dry_run {
+            self.warn(app, &mut bodies, &fork)?;
             made.written = Some(self.write(&mut bodies, &fork, &made, &mut io::sink()).map_err(&failed)?);
             self.tell(app, &session, &fork, &made)?;
             return Ok(ExitCode::SUCCESS);
         }
         world::prepare()?;
         let event = Event::SessionBeforeBranch { session: &about, entry_id: session.id(entry) };
-        if self.hooks.hooks().ask(&event, None).map_err(world::hook_trouble)? == Answer::Cancel {
-            made.is_cancelled = true;
+        if let Answer::Cancel { by } = self.hooks.hooks().ask(&event, None).map_err(world::hook_trouble)? {
+            made.cancelled_by = Some(by);
             self.tell(app, &session, &fork, &made)?;
             return Ok(ExitCode::from(CANCELLED));
         }
+        self.warn(app, &mut bodies, &fork)?;
         if self.prints_lines() {
             let mut output = Output::new();
             output.hold();
             made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
             output.finish()?;
         } else {
-            let path = self.place(&made.id)?;
+            let path = self.place(&made)?;
             let permissions = session.permissions().unwrap_or_else(world::private);
             let mut written = None;
             let fill = &mut |out: &mut dyn Write| {
@@ -180,8 +185,7 @@ impl BranchArgs {
             session_file: made.path.as_deref(),
         };
         let troubled = self.hooks.hooks().tell(&event)?;
-        self.session.after_hooks(app, &troubled);
-        Ok(ExitCode::SUCCESS)
+        Ok(self.session.after_hooks(app, &troubled))
     }
 
     fn prints_lines(&self) -> bool {
@@ -196,19 +200,23 @@ impl BranchArgs {
         out: &mut dyn Write,
     ) -> crate::core::error::Result<Written> {
         let mut fresh = world::entry_id;
-        let mut world = world::world(&mut fresh);
+        let mut world = World { now: made.now.clone(), fresh: &mut fresh };
         let identity = Identity { id: made.id.clone(), parent: made.parent.clone() };
         fork.write(bodies, &identity, &mut world, out)
     }
 
     /// Decides where the new file goes. The header's id is our own, so that no hostile one can
     /// lead out of the folder.
-    fn place(&self, id: &str) -> Result<PathBuf> {
+    fn place(&self, made: &Made) -> Result<PathBuf> {
         if let Some(path) = &self.output {
             return Ok(path.clone());
         }
-        let name = format!("{}_{id}.jsonl", world::timestamp().replace([':', '.'], "-"));
+        let name = format!("{}_{}.jsonl", made.now.replace([':', '.'], "-"), made.id);
         if let Some(folder) = &self.session_dir {
+            if !folder.is_dir() {
+                let cause = io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
+                return Err(Failure::new(&Error::Io { doing: "cannot make the new file", cause }, folder).into());
+            }
             return Ok(folder.join(name));
         }
         if self.session.session == Path::new("-") {
@@ -237,9 +245,9 @@ impl BranchArgs {
     }
 
     fn tell(&self, app: &App, session: &Session, fork: &Fork, made: &Made) -> Result<()> {
-        let is_made = !self.dry_run && !made.is_cancelled;
+        let is_made = !self.dry_run && made.cancelled_by.is_none();
         let result = Branched {
-            cancelled: made.is_cancelled,
+            cancelled: made.cancelled_by.is_some(),
             dry_run: self.dry_run.then_some(true),
             entry_id: session.id(fork.entry),
             selected_text: fork.selected_text.as_deref(),
@@ -257,17 +265,19 @@ impl BranchArgs {
             return Ok(());
         }
         let mut output = Output::new();
-        match (self.is_json(), &made.path) {
-            (true, _) => output.json_line(&result)?,
-            (false, Some(path)) => output.text(&format!("{}\n", escape::line(path)))?,
-            (false, None) if made.is_cancelled => output.text("cancelled by a hook; nothing was made\n")?,
-            (false, None) => {
+        match (self.is_json(), &made.path, &made.cancelled_by) {
+            (true, ..) => output.json_line(&result)?,
+            (false, Some(path), _) => output.text(&format!("{}\n", escape::line(path)))?,
+            (false, None, Some(hook)) => {
+                output.text(&format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook)))?;
+            }
+            (false, None, None) => {
                 let (entries, labels) = (result.entries, result.labels);
                 output.text(&format!("would make a session of {entries} entries, {labels} of them labels\n"))?;
             }
         }
         output.finish()?;
-        if !made.is_cancelled {
+        if made.cancelled_by.is_none() {
             app.report.forked(made.path.as_deref(), fork.selected_text.as_deref());
         }
         Ok(())

@@ -37,5 +37,10 @@ impl CompletionsArgs {
 pub fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "session-tree", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
+    let script = String::from_utf8_lossy(&script).into_owned();
+    if shell == Shell::Bash {
+        // The generator spells a name with a hyphen in two ways, so that no subcommand is found.
+        return script.replace("session__subcmd__tree__", "session__tree__");
+    }
+    script
 }

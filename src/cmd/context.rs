@@ -1,5 +1,7 @@
 //! `context`: what the model would see.
 
+use std::io;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -114,23 +116,24 @@ impl ContextArgs {
     }
 
     fn messages(&self, output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> Result<()> {
-        let (mut stored, mut sent) = (Vec::new(), Vec::new());
-        let mut first = true;
+        let mut scratch = Vec::new();
+        let mut mark = "";
         for &item in &context.items {
-            stored.clear();
-            message::write(&mut stored, bodies, item).map_err(self.session.failed())?;
-            let mut text = &stored;
-            if for_model {
-                sent.clear();
-                if !message::write_for_model(&mut sent, Raw::new(&stored)) {
-                    continue;
+            let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
+                if !for_model {
+                    output.text(mark)?;
+                    return output.json(message.bytes()).map(|()| true);
                 }
-                text = &sent;
+                let mut sent = Vec::new();
+                if !message::write_for_model(&mut sent, message) {
+                    return Ok(false);
+                }
+                output.text(mark)?;
+                output.json(&sent).map(|()| true)
+            });
+            if written.map_err(self.session.failed())?? {
+                mark = ",";
             }
-            if !std::mem::take(&mut first) {
-                output.text(",")?;
-            }
-            output.json(text)?;
         }
         Ok(())
     }
@@ -143,19 +146,20 @@ impl ContextArgs {
         bodies: &mut Bodies<'_>,
         context: &Context,
     ) -> Result<()> {
-        let mut json = Vec::new();
+        let failed = self.session.failed();
+        let mut scratch = Vec::new();
         let mut tokens = 0;
         for &item in &context.items {
-            json.clear();
-            message::write(&mut json, bodies, item).map_err(self.session.failed())?;
-            tokens += message::tokens(Raw::new(&json));
+            tokens += message::with(bodies, item, &mut scratch, message::tokens).map_err(&failed)?;
         }
         let leaf = context.leaf.map(|leaf| session.id(leaf));
         output.text(&transcript::heading(app.paint, leaf, &context.state, context.items.len(), tokens))?;
         for (at, &item) in context.items.iter().enumerate() {
-            json.clear();
-            message::write(&mut json, bodies, item).map_err(self.session.failed())?;
-            output.text(&transcript::message(app.paint, at + 1, Raw::new(&json)))?;
+            let write = |message: Raw<'_>| -> io::Result<()> {
+                output.text(&transcript::title(app.paint, at + 1, session.id(item.node()), message))?;
+                transcript::body(message, &mut |part| output.text(part))
+            };
+            message::with(bodies, item, &mut scratch, write).map_err(&failed)??;
         }
         Ok(())
     }

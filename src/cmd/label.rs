@@ -132,7 +132,18 @@ impl LabelArgs {
         match (self.is_json(), self.from.is_some()) {
             (true, true) => output.json_line(&rows)?,
             (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,
-            (false, _) => changes.iter().try_for_each(|change| output.text(&told(change)))?,
+            (false, _) => {
+                let mut bodies = Bodies::new(session);
+                for change in &changes {
+                    let words = match session.find(&change.target) {
+                        Some(node) => {
+                            format!("{}{}", speaker(session.traits(node)), bodies.words(node).map_err(&failed)?)
+                        }
+                        None => String::new(),
+                    };
+                    output.text(&told(change, &tilde(&words, app.home.as_deref()), app))?;
+                }
+            }
         }
         Ok(())
     }
@@ -235,12 +246,14 @@ impl LabelArgs {
 }
 
 /// Says what was done, for people.
-fn told(change: &Change) -> String {
-    let target = escape::line(&change.target);
-    match &change.name {
-        Some(name) => format!("labelled {target} [{}]\n", escape::line(name)),
-        None => format!("cleared the label of {target}\n"),
-    }
+fn told(change: &Change, words: &str, app: &App) -> String {
+    let target = &change.target;
+    let text = match &change.name {
+        Some(name) => format!("labelled {target}  [{name}] {words}"),
+        None => format!("cleared the label of {target}  {words}"),
+    };
+    let text = escape::line(&text);
+    format!("{}\n", fit::cut(&text, app.width.unwrap_or(usize::MAX), app.paint.ascii))
 }
 
 /// Gives the labels in the order in which they were set.

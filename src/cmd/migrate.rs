@@ -11,8 +11,9 @@ use std::thread;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use super::App;
+use super::paths::{Job, Paths};
 use super::world::{self, Writing};
-use super::{App, read_text};
 use crate::core::error::Error;
 use crate::core::migrate::{self, Need, Torn};
 use crate::core::source::Source;
@@ -36,12 +37,8 @@ Examples:
   session-tree migrate ~/.pi/agent/sessions --dry-run
   find . -name '*.jsonl' -print0 | session-tree migrate --files-from -")]
 pub struct MigrateArgs {
-    /// Files, or folders to search for *.jsonl files
-    #[arg(value_name = "PATH", required_unless_present = "files_from")]
-    paths: Vec<PathBuf>,
-    /// Take paths from this file, on lines or separated by NUL; - for standard input
-    #[arg(long, value_name = "FILE")]
-    files_from: Option<PathBuf>,
+    #[command(flatten)]
+    paths: Paths,
     /// Only report; exit 1 if any file is of an old version
     #[arg(long, conflicts_with_all = ["dry_run", "backup", "output"])]
     check: bool,
@@ -70,13 +67,6 @@ enum Format {
     Text,
     /// One object a file
     Json,
-}
-
-/// A file to migrate.
-struct Job {
-    path: PathBuf,
-    /// Whether it was named, not found in a folder.
-    is_named: bool,
 }
 
 /// What became of a file.
@@ -124,7 +114,7 @@ impl MigrateArgs {
     /// to stdout.
     pub fn run(self, app: &App) -> Result<ExitCode> {
         self.backup.as_deref().map_or(Ok(()), check_suffix)?;
-        let jobs = self.jobs()?;
+        let jobs = self.paths.jobs()?;
         world::prepare()?;
         if let Some(output) = &self.output {
             return self.one(app, &jobs, output);
@@ -144,27 +134,6 @@ impl MigrateArgs {
         }
         let needs = self.check && outcomes.iter().any(|outcome| outcome.status == Status::WouldMigrate);
         Ok(if needs { ExitCode::from(1) } else { ExitCode::SUCCESS })
-    }
-
-    /// Gives the files, in the order of the arguments; those of a folder by name.
-    fn jobs(&self) -> Result<Vec<Job>> {
-        let mut paths = self.paths.clone();
-        if let Some(from) = &self.files_from {
-            let text = read_text(from).map_err(|error| Failure::new(&error, from))?;
-            let separator = if text.contains('\0') { '\0' } else { '\n' };
-            let names = text.split(separator).map(|name| name.strip_suffix('\r').unwrap_or(name));
-            paths.extend(names.filter(|name| !name.is_empty()).map(PathBuf::from));
-        }
-        let mut jobs = Vec::new();
-        for path in paths {
-            if path.is_dir() {
-                let found = search(&path).map_err(|error| Failure::new(&error, &path))?;
-                jobs.extend(found.into_iter().map(|path| Job { path, is_named: false }));
-            } else {
-                jobs.push(Job { path, is_named: true });
-            }
-        }
-        Ok(jobs)
     }
 
     fn all(&self, app: &App, jobs: &[Job]) -> Vec<Outcome> {
@@ -199,7 +168,15 @@ impl MigrateArgs {
             outcome.to = outcome.from;
             let is_none = matches!(error, Error::NotASession { .. } | Error::Empty);
             outcome.status = if is_none { Status::NotASession } else { Status::Failed };
-            outcome.error = Some(Failure::new(&error, path));
+            let mut failure = Failure::new(&error, path);
+            let may_be_suffix = self.backup.is_some() && path.to_string_lossy().starts_with('.') && !path.exists();
+            if may_be_suffix {
+                failure.hint = Some(format!("a suffix is given as `--backup={}`", path.display()));
+            }
+            if matches!(&error, Error::Exists { .. }) {
+                failure.hint = Some("keep that backup and use another suffix, as in `--backup=.bak2`".to_owned());
+            }
+            outcome.error = Some(failure);
         }
         outcome
     }
@@ -300,6 +277,10 @@ impl MigrateArgs {
         for (job, outcome) in jobs.iter().zip(outcomes) {
             match (&outcome.error, outcome.status, outcome.from) {
                 (Some(failure), ..) if failure.kind == "interrupted" && stopped.replace(()).is_some() => {}
+                (Some(failure), Status::NotASession, _) if !self.is_json() && !job.is_named => {
+                    let message = format!("skipped: {}", failure.message);
+                    app.report.warn("not-a-session", &message, Some(&job.path), failure.line);
+                }
                 (Some(failure), ..) if !self.is_json() => app.report.failure(failure),
                 (None, Status::Newer, Some(version)) => self.warn_of_newer(app, &job.path, version),
                 _ => {}
@@ -343,33 +324,6 @@ fn row<'a>(job: &Job, outcome: &'a Outcome) -> Migrated<'a> {
 fn interrupted(outcomes: &[Outcome]) -> Option<u8> {
     let failures = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
     failures.filter(|failure| failure.kind == "interrupted").map(|failure| failure.exit).next()
-}
-
-/// Searches a folder for session files: `*.jsonl`, no hidden names; links to files, not to folders.
-fn search(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(&folder).map_err(Error::io("cannot read the folder"))? {
-            entries.push(entry.map_err(Error::io("cannot read the folder"))?);
-        }
-        for entry in entries {
-            let name = entry.file_name();
-            if name.as_encoded_bytes().starts_with(b".") {
-                continue;
-            }
-            let path = entry.path();
-            match entry.file_type().map_err(Error::io("cannot read the folder"))? {
-                kind if kind.is_dir() => folders.push(path),
-                kind if kind.is_symlink() && path.is_dir() => {}
-                _ if path.extension().is_some_and(|ending| ending == "jsonl") => found.push(path),
-                _ => {}
-            }
-        }
-    }
-    found.sort_unstable();
-    Ok(found)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

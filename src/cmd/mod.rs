@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Result;
@@ -16,15 +17,18 @@ use crate::core::select;
 use crate::core::session::{NodeId, Session};
 use crate::core::source::Source;
 use crate::hooks::{About, HookFailed};
+use crate::run::Failed;
 use crate::ui::paint::Paint;
 use crate::ui::report::{Failure, Report};
 
 pub mod branch;
+pub mod check;
 pub mod completions;
 pub mod context;
 pub mod label;
 pub mod migrate;
 pub mod navigate;
+mod paths;
 pub mod tree;
 mod world;
 
@@ -41,11 +45,16 @@ pub struct Global {
     #[arg(long, global = true, help_heading = "Common options")]
     ascii: bool,
     /// Cut rows to N columns; else to the terminal's or COLUMNS
-    #[arg(long, value_name = "N", global = true, help_heading = "Common options")]
+    #[arg(long, value_name = "N", global = true, value_parser = count, help_heading = "Common options")]
     width: Option<NonZeroUsize>,
     /// Work on N threads; else one a core, or four to migrate files
-    #[arg(long, value_name = "N", global = true, help_heading = "Common options")]
+    #[arg(long, value_name = "N", global = true, value_parser = count, help_heading = "Common options")]
     jobs: Option<NonZeroUsize>,
+}
+
+/// Reads a number of columns or threads.
+fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "it is a number from 1 on")
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -133,12 +142,18 @@ impl SessionArg {
         }
     }
 
-    /// Warns of hooks that failed after everything was done.
-    fn after_hooks(&self, app: &App, failed: &[HookFailed]) {
+    /// Warns of hooks that failed after everything was done; gives the exit code, which tells of a
+    /// signal that came meanwhile.
+    fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
+        let mut exit = ExitCode::SUCCESS;
         for HookFailed { command, why } in failed {
+            if let Failed::Interrupted(signal) = why {
+                exit = ExitCode::from(Failure::interrupted(*signal).exit);
+            }
             let message = format!("hook `{command}`: {why}; what was done stays");
             app.report.warn("hook-failed", &message, Some(&self.session), None);
         }
+        exit
     }
 
     /// Refuses standard input, for commands that write into the session.
@@ -184,7 +199,7 @@ pub fn json_report() -> Report {
 
 /// Gives how hints on such mistakes are told to people.
 pub fn plain_report() -> Report {
-    Report { json: false, ..json_report() }
+    Report { json: false, quiet: false, paint: Paint { color: color(None, &io::stderr()), ascii: false } }
 }
 
 /// Lets streams of different types be asked one question.

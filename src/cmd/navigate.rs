@@ -23,6 +23,7 @@ use crate::core::session::{NodeId, Session};
 use crate::core::summary;
 use crate::hooks::{About, Answer, Event, Preparation};
 use crate::run::{self, Failed};
+use crate::ui::escape;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Told};
 use crate::ui::output::Output;
@@ -63,17 +64,17 @@ pub struct NavigateArgs {
     /// Let a hook or the summarizer write the summary
     #[arg(long, conflicts_with_all = ["summary", "summary_file"])]
     summarize: bool,
-    /// Command that gets a prompt on its standard input and prints a summary
-    #[arg(long, value_name = "COMMAND", env = "SESSION_TREE_SUMMARIZER", hide_env_values = true)]
+    /// Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER
+    #[arg(long, value_name = "COMMAND", requires = "summarize")]
     summarizer: Option<String>,
     /// How long the summarizer may take; 0 is for ever
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = world::seconds)]
     summarizer_timeout: Duration,
     /// What to tell the summarizer to do, instead of the usual
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", requires = "summarize")]
     instructions: Option<String>,
     /// How much of the conversation the summarizer gets, the newest first; 0 is all
-    #[arg(long, value_name = "TOKENS", default_value_t = 110_000)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 110_000, requires = "summarize")]
     token_budget: usize,
     /// Label the summary, else ENTRY
     #[arg(long, value_name = "NAME")]
@@ -138,13 +139,14 @@ impl NavigateArgs {
             self.noop(app, &mut bodies, &plan, text.is_some() || self.summarize)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut result = Moved { plan: &plan, done: None, summary: None, from_extension: false, is_cancelled: false };
+        let mut exit = ExitCode::SUCCESS;
+        let mut result = Moved { plan: &plan, done: None, summary: None, from_extension: false, cancelled_by: None };
         if !self.dry_run {
             world::prepare()?;
             let about = self.session.about(&session);
             let answer = self.ask(&mut bodies, &about, &plan, text.is_some())?;
-            if answer == Answer::Cancel {
-                result.is_cancelled = true;
+            if let Answer::Cancel { by } = answer {
+                result.cancelled_by = Some(by);
                 let context = context::build(&mut bodies, old).map_err(&failed)?;
                 self.tell(app, &mut bodies, &result, &context)?;
                 return Ok(ExitCode::from(CANCELLED));
@@ -155,11 +157,11 @@ impl NavigateArgs {
             if !trace.is_empty() {
                 (result.done, result.summary) = self.commit(app, &session, &plan, &trace)?;
             }
-            self.announce(app, &session, &about, &result)?;
+            exit = self.announce(app, &session, &about, &result)?;
         }
         let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
         self.tell(app, &mut bodies, &result, &context)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(exit)
     }
 
     /// Refuses what makes no sense before anything is read.
@@ -175,8 +177,9 @@ impl NavigateArgs {
         Ok(())
     }
 
-    fn summarizer(&self) -> Option<&str> {
-        self.summarizer.as_deref().filter(|command| !command.trim().is_empty())
+    fn summarizer(&self) -> Option<String> {
+        let command = self.summarizer.clone().or_else(|| std::env::var("SESSION_TREE_SUMMARIZER").ok());
+        command.filter(|command| !command.trim().is_empty())
     }
 
     /// Asks the hooks.
@@ -244,7 +247,7 @@ impl NavigateArgs {
         let what = format!("summarizer `{command}`");
         let hint = "try it by hand: it reads a prompt and prints a summary; nothing was changed";
         let failed = |why: &Failed| world::child_failure("summarizer-failed", &what, why, hint);
-        let answer = run::capture(command, input, self.summarizer_timeout, &world::stop);
+        let answer = run::capture(&command, input, self.summarizer_timeout, &world::stop);
         let answer = answer.map_err(|why| failed(&why))?;
         let answer = String::from_utf8_lossy(&answer).into_owned();
         if answer.trim().is_empty() {
@@ -254,7 +257,7 @@ impl NavigateArgs {
     }
 
     /// Tells the hooks what was done; one that fails changes nothing any more.
-    fn announce(&self, app: &App, session: &Session, about: &About, result: &Moved<'_>) -> Result<()> {
+    fn announce(&self, app: &App, session: &Session, about: &About, result: &Moved<'_>) -> Result<ExitCode> {
         let summary = result.summary_json();
         let event = Event::SessionTree {
             session: about,
@@ -264,8 +267,7 @@ impl NavigateArgs {
             from_extension: summary.is_some().then_some(result.from_extension),
         };
         let failed = self.hooks.hooks().tell(&event)?;
-        self.session.after_hooks(app, &failed);
-        Ok(())
+        Ok(self.session.after_hooks(app, &failed))
     }
 
     /// Gives the summary's text as it is stored.
@@ -289,7 +291,7 @@ impl NavigateArgs {
             app.report.warn("noop", &message, Some(&self.session.session), None);
         }
         let plan = Move { position: plan.old, ..plan.clone() };
-        let result = Moved { plan: &plan, done: None, summary: None, from_extension: false, is_cancelled: false };
+        let result = Moved { plan: &plan, done: None, summary: None, from_extension: false, cancelled_by: None };
         let context = context::build(bodies, plan.old).map_err(self.session.failed())?;
         self.tell(app, bodies, &result, &context)
     }
@@ -338,7 +340,7 @@ impl NavigateArgs {
         let session = bodies.session();
         let plan = result.plan;
         let id = |node: Option<NodeId>| node.map(|node| session.id(node));
-        let is_noop = plan.is_noop() && result.done.is_none() && !result.is_cancelled;
+        let is_noop = plan.is_noop() && result.done.is_none() && result.cancelled_by.is_none();
         // A summary is a message of its own; nothing else that a move writes is.
         let messages = context.items.len() + usize::from(result.summary.is_some());
         let mut output = Output::new();
@@ -346,7 +348,7 @@ impl NavigateArgs {
             let summary = result.summary_json();
             output.json_line(&Navigated {
                 noop: is_noop,
-                cancelled: result.is_cancelled,
+                cancelled: result.cancelled_by.is_some(),
                 dry_run: self.dry_run.then_some(true),
                 target_id: id(plan.target),
                 old_leaf_id: id(plan.old),
@@ -367,12 +369,14 @@ impl NavigateArgs {
             })?;
             return Ok(output.finish()?);
         }
-        if result.is_cancelled {
-            output.text("cancelled by a hook; nothing was changed\n")?;
+        if let Some(hook) = &result.cancelled_by {
+            output.text(&format!("cancelled by hook `{}`; nothing was changed\n", escape::line(hook)))?;
             return Ok(output.finish()?);
         }
         let (is_dry, written) = (self.dry_run, result.written());
-        let told = Told { plan, is_noop, is_dry, written, messages, state: &context.state };
+        let lasts = self.save || self.label.is_some() || self.summarize || self.summary.is_some();
+        let lasts = lasts || self.summary_file.is_some();
+        let told = Told { plan, is_noop, is_dry, lasts, written, messages, state: &context.state };
         let text = moved::text(bodies, &told, app.paint, app.width, app.home.as_deref());
         output.text(&text.map_err(self.session.failed())?)?;
         output.flush()?;
@@ -391,7 +395,8 @@ struct Moved<'m> {
     /// The summary's line.
     summary: Option<String>,
     from_extension: bool,
-    is_cancelled: bool,
+    /// The hook that said no.
+    cancelled_by: Option<String>,
 }
 
 impl Moved<'_> {
@@ -400,7 +405,7 @@ impl Moved<'_> {
     }
 
     fn new_leaf<'l>(&'l self, session: &'l Session) -> Option<&'l str> {
-        let position = if self.is_cancelled { self.plan.old } else { self.plan.position };
+        let position = if self.cancelled_by.is_some() { self.plan.old } else { self.plan.position };
         self.written().last().map(String::as_str).or(position.map(|node| session.id(node)))
     }
 

@@ -8,7 +8,6 @@ use crate::core::body::Bodies;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error;
 use crate::core::filter::Filter;
-use crate::core::json::Raw;
 use crate::core::load::Keep;
 use crate::core::rows::{self, Row};
 use crate::core::search::Query;
@@ -206,6 +205,9 @@ impl View<'_> {
                 _ => passes,
             };
         }
+        if let (Some(text), false) = (&self.args.search, shown.contains(&true)) {
+            self.app.report.hint(&format!("no entry that is shown contains all of: {text}"));
+        }
         Ok(shown)
     }
 
@@ -287,10 +289,7 @@ impl View<'_> {
         }
         for &node in order.iter().filter(|node| shown[node.index()]) {
             let row = Row { node, branch: None, is_head: false, is_active: active[node.index()] };
-            self.line(&mut output, row, depths[node.index()]).map_err(|problem| match problem {
-                LineError::Core(error) => failed(error),
-                LineError::Output(error) => error.into(),
-            })?;
+            self.line(&mut output, row, depths[node.index()]).map_err(|error| error.with(&failed))?;
         }
         Ok(output.finish()?)
     }
@@ -389,30 +388,37 @@ impl View<'_> {
             if at > 0 {
                 output.text("\n")?;
             }
-            let text = self.whole(node).map_err(&failed)?;
-            output.text(&text)?;
+            self.whole(node, &mut output).map_err(|error| error.with(&failed))?;
         }
         Ok(output.finish()?)
     }
 
-    /// Gives an entry's head and its whole text.
-    fn whole(&mut self, node: NodeId) -> error::Result<String> {
+    /// Prints an entry's head and its whole text.
+    fn whole(&mut self, node: NodeId, output: &mut Output) -> Result<(), LineError> {
         let session = self.session;
         let label = session.label(node).map(|label| format!("  [{}]", label.name)).unwrap_or_default();
-        let head = format!("{}  {}  {}{label}", session.id(node), self.kind(node), time::minute(session.stamp(node)));
+        let when = time::minute(session.stamp(node));
+        let head = format!("{}  {}  {when} UTC{label}", session.id(node), self.kind(node));
+        output.text(&format!("{}\n", escape::line(&head)))?;
         let words = self.bodies.words(node)?;
-        let entry = self.bodies.entry(node)?;
-        let body = match entry.kind() {
-            Kind::Message => entry.message().map(transcript::body).unwrap_or_default(),
-            _ => transcript::body(entry.object()),
-        };
-        let body = if body.trim().is_empty() { words } else { body };
-        let mut out = format!("{}\n{}\n", escape::line(&head), escape::lines(body.trim_end_matches('\n')));
-        if entry.kind() != Kind::Message && entry.get("data").is_some() {
-            let data = entry.get("data").map(Raw::bytes).unwrap_or_default();
-            out.push_str(&format!("{}\n", escape::lines(&String::from_utf8_lossy(data))));
+        if session.traits(node).role == Role::ToolResult {
+            output.text(&format!("{}\n", escape::line(&words)))?;
         }
-        Ok(out)
+        let entry = self.bodies.entry(node)?;
+        let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
+        let mut is_blank = true;
+        transcript::body(object, &mut |part| {
+            is_blank &= part.trim().is_empty();
+            output.text(part)
+        })?;
+        if is_blank {
+            output.text(&format!("{}\n", escape::line(&words)))?;
+        }
+        if !entry.kind().is_conversation() {
+            // Nothing of it reads as text, so here is what is stored.
+            output.text(&format!("{}\n", escape::lines(&String::from_utf8_lossy(entry.object().bytes()))))?;
+        }
+        Ok(())
     }
 }
 
@@ -420,6 +426,16 @@ impl View<'_> {
 enum LineError {
     Core(error::Error),
     Output(std::io::Error),
+}
+
+impl LineError {
+    /// Adds the file's name to a failure of the core.
+    fn with(self, failed: impl Fn(error::Error) -> anyhow::Error) -> anyhow::Error {
+        match self {
+            Self::Core(error) => failed(error),
+            Self::Output(error) => error.into(),
+        }
+    }
 }
 
 impl From<error::Error> for LineError {

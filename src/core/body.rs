@@ -56,6 +56,35 @@ impl<'s> Bodies<'s> {
         Ok(&self.window[start..start + len])
     }
 
+    /// Gives the blanks that stand around an entry on its line, as far as they are few.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if reading fails.
+    pub fn blanks(&mut self, node: NodeId) -> Result<(Vec<u8>, Vec<u8>)> {
+        // More of them is nothing that a writer of sessions would do.
+        const FEW: u64 = 64;
+        let at = &self.session.nodes[node.index()];
+        let (start, end) = (at.offset, at.offset + u64::from(at.len));
+        let before = start.saturating_sub(FEW)..start;
+        let behind = end..(end + FEW).min(self.session.source.len());
+        let read = |range: std::ops::Range<u64>| -> Result<Vec<u8>> {
+            let in_window = |at: u64| usize::try_from(at.checked_sub(self.front)?).ok();
+            let window = in_window(range.start).zip(in_window(range.end));
+            if let Some(bytes) = window.and_then(|(from, to)| self.window.get(from..to)) {
+                return Ok(bytes.to_vec());
+            }
+            let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
+            self.session.source.read_at(&mut bytes, range.start)?;
+            Ok(bytes)
+        };
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
+        let (mut before, mut behind) = (read(before)?, read(behind)?);
+        let count = before.iter().rev().take_while(is_blank).count();
+        before.drain(..before.len() - count);
+        behind.truncate(behind.iter().take_while(is_blank).count());
+        Ok((before, behind))
+    }
+
     /// Gives the words that a row shows for an entry; a tool result shows its call.
     ///
     /// # Errors

@@ -107,8 +107,11 @@ impl Fork {
                     changes.extend(next.map(|next| (name, Some(next))));
                 }
             }
-            put(&upgrade::with_ids(entry.object().bytes(), &changes))?;
-            put(b"\n")?;
+            let line = upgrade::with_ids(entry.object().bytes(), &changes).into_owned();
+            let (before, behind) = bodies.blanks(node)?;
+            for piece in [&before[..], &line, &behind, b"\n"] {
+                put(piece)?;
+            }
             parent = Some(session.id(node));
         }
         let kept: HashMap<&str, NodeId> = self.kept.iter().map(|&node| (session.id(node), node)).collect();

@@ -34,6 +34,20 @@ pub enum Item {
     Compaction(NodeId),
 }
 
+impl Item {
+    /// Gives the entry that the message comes from.
+    pub fn node(self) -> NodeId {
+        match self {
+            Self::Stored(node)
+            | Self::Edited { target: node, .. }
+            | Self::Custom(node)
+            | Self::Branch(node)
+            | Self::System(node)
+            | Self::Compaction(node) => node,
+        }
+    }
+}
+
 /// The settings in force at a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {

@@ -75,7 +75,10 @@ impl<'d> Draft<'d> {
             out.push(b':');
             match value {
                 Value::Str(text) => push_json(out, text),
-                Value::Json(json) => out.extend_from_slice(json),
+                // Line ends can only stand between its tokens.
+                Value::Json(json) => {
+                    out.extend(json.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte }))
+                }
             }
         }
         out.extend_from_slice(b"}\n");

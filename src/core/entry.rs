@@ -487,6 +487,9 @@ impl<'l> Entry<'l> {
 
     /// Gives the message's role.
     pub fn role(self) -> Role {
+        if self.kind() != Kind::Message {
+            return Role::None;
+        }
         self.name_at(self.scan.message.role).map_or(Role::None, |name| Role::of(&name))
     }
 

@@ -163,6 +163,7 @@ impl Error {
                 Some("a session file starts with a line like {\"type\":\"session\",\"id\":\"...\", ...}".to_owned())
             }
             Self::NotFound { hint, .. } => Some(hint.clone()),
+            Self::Ambiguous { name, .. } if name.starts_with("label:") => Some("use one of these ids".to_owned()),
             Self::Ambiguous { .. } => Some("give more characters, or the full id".to_owned()),
             Self::TooFarUp { ancestors: 0, .. } => Some("it is a root; take it without `~`".to_owned()),
             Self::TooFarUp { ancestors, .. } => Some(format!("`~{ancestors}` is the root")),
@@ -184,6 +185,9 @@ impl Error {
                 Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
             }
             Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::Io { cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
+                Some("name a session file in it; `ls -t FOLDER/*.jsonl | head -1` is the newest".to_owned())
+            }
             Self::Interrupted { .. } | Self::Unwritable { .. } | Self::Empty | Self::Io { .. } => None,
         }
     }
@@ -232,7 +236,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// Gives a system's reason without its number, which says nothing to people.
-fn reason(cause: &io::Error) -> String {
+pub fn reason(cause: &io::Error) -> String {
     let text = cause.to_string();
     text.split_once(" (os error ").map_or(text.clone(), |(reason, _)| reason.to_owned())
 }

@@ -10,6 +10,7 @@ use std::thread;
 use super::entry::{BlockKind, Entry, Fault, Kind, Role, Scan, Traits};
 use super::error::Result;
 use super::header::{self, Header};
+use super::inspect::{Inspector, Notes, Odd};
 use super::line::{self, BLOCK, Line, Lines};
 use super::preview;
 use super::problem::{ProblemKind, Problems};
@@ -110,6 +111,8 @@ pub(crate) struct Part {
     /// Tool results with the id of their call.
     pub(crate) results: Vec<(u32, Str)>,
     pub(crate) problems: Problems,
+    /// For a check.
+    pub(crate) notes: Notes,
     /// How many lines start in the block.
     pub(crate) lines: u32,
     /// Where the last line of the file starts, if no LF ends it.
@@ -131,7 +134,14 @@ pub(crate) struct Start {
     /// Well-formed lines before the header, the slot not counted.
     pub(crate) before: u32,
     pub(crate) problems: Problems,
+    /// What is odd about the lines up to the header, numbered from 0.
+    pub(crate) notes: Notes,
 }
+
+/// Why a file is no session: what should be its header cannot be read.
+pub(crate) const DAMAGED: &str = "its header line is damaged";
+/// Why a file is no session: what should be its header names no session.
+pub(crate) const NO_ID: &str = "its header has no string `id`";
 
 /// Finds the header (semantics: "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<Start> {
@@ -139,6 +149,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
+    let (mut inspector, mut notes) = (Inspector::default(), Notes::default());
     let mut number = 0;
     let mut slot = None;
     let mut before = 0;
@@ -151,18 +162,26 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
         lines.in_block(at..end, |line| {
             number += 1;
             let bytes = without_bom(line);
+            if bytes.len() < line.bytes.len() {
+                notes.push(0, Odd::Bom, 0);
+            }
             if line::is_blank(bytes) {
                 return true;
             }
             let Ok(entry) = scan.read(bytes) else {
                 found = damaged_header(bytes, number).map(Err);
                 malformed(&mut problems, number, line, bytes, &mut Scan::default());
+                inspector.malformed(&mut notes, number - 1, bytes, line.terminated);
                 return found.is_none();
             };
             let was_first = std::mem::take(&mut first);
             if entry.kind() == Kind::Header {
                 let behind = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
-                let why = "its header has no string `id`";
+                inspector.bytes(&mut notes, number - 1, bytes);
+                if !line.terminated {
+                    notes.push(number - 1, Odd::NoLineEnd, 0);
+                }
+                let why = NO_ID;
                 found = Some(match Header::read(entry, number) {
                     Some(header) => Ok((header, line.offset, behind, line.terminated)),
                     None => Err(NotASession { line: number, why }),
@@ -173,6 +192,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
                 problems.push(ProblemKind::ForeignLine, Some(number), || text.to_owned());
+                notes.push(number - 1, Odd::Foreign, 0);
             } else {
                 let why = "its first line is no session header";
                 found = Some(Err(NotASession { line: number, why }));
@@ -183,7 +203,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
     }
     match found {
         Some(Ok((header, offset, behind, terminated))) => {
-            Ok(Start { header, slot, offset, behind, terminated, before, problems })
+            Ok(Start { header, slot, offset, behind, terminated, before, problems, notes })
         }
         Some(Err(error)) => Err(error),
         None if problems.is_empty() && slot.is_none() => Err(Empty),
@@ -191,15 +211,25 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
     }
 }
 
+/// Whether lines are looked at for a check while they are at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// No.
+    Read,
+    /// Yes; it fills [`Part::notes`].
+    Inspect,
+}
+
 /// Reads everything behind the header. The parts are in the order of the file.
-pub(crate) fn parts(source: &Source, behind: u64, keep: Keep<'_>, jobs: usize) -> Result<Vec<Part>> {
+pub(crate) fn parts(source: &Source, behind: u64, keep: Keep<'_>, look: Look, jobs: usize) -> Result<Vec<Part>> {
     let long = Mutex::new(());
     let block = BLOCK as u64;
     let count = (source.len() - behind.min(source.len())).div_ceil(block);
     let next = AtomicU64::new(0);
     let done = Mutex::new(Ok(Vec::new()));
     let work = || {
-        let mut reader = Reader { lines: Lines::new(source, &long), scan: Scan::default(), keep };
+        let inspector = (look == Look::Inspect).then(Inspector::default);
+        let mut reader = Reader { lines: Lines::new(source, &long), scan: Scan::default(), inspector, keep };
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= count {
@@ -238,15 +268,16 @@ pub(crate) fn parts(source: &Source, behind: u64, keep: Keep<'_>, jobs: usize) -
 struct Reader<'s, 'k> {
     lines: Lines<'s>,
     scan: Scan,
+    inspector: Option<Inspector>,
     keep: Keep<'k>,
 }
 
 impl Reader<'_, '_> {
     fn part(&mut self, from: u64, to: u64, behind: u64) -> Result<Part> {
         let mut part = Part::default();
-        let Self { lines, scan, keep } = self;
+        let Self { lines, scan, inspector, keep } = self;
         let each = |line: Line<'_>| {
-            part.take(line, scan, *keep);
+            part.take(line, scan, inspector.as_mut(), *keep);
             true
         };
         // The header's line is cut off by its offset, not by a LF, as far as this block can tell.
@@ -262,16 +293,29 @@ impl Reader<'_, '_> {
 }
 
 impl Part {
-    fn take(&mut self, line: Line<'_>, scan: &mut Scan, keep: Keep<'_>) {
+    fn take(&mut self, line: Line<'_>, scan: &mut Scan, inspector: Option<&mut Inspector>, keep: Keep<'_>) {
         let number = self.lines;
         self.lines += 1;
         if !line.terminated {
             self.open_end = Some(line.offset);
         }
         match scan.read(line.bytes) {
-            Ok(entry) => self.entry(entry, number, line.offset, keep),
+            Ok(entry) => {
+                if let Some(inspector) = inspector {
+                    inspector.entry(&mut self.notes, number, line.bytes, entry);
+                    if !line.terminated {
+                        self.notes.push(number, Odd::NoLineEnd, 0);
+                    }
+                }
+                self.entry(entry, number, line.offset, keep);
+            }
             Err(_) if line::is_blank(line.bytes) => {}
-            Err(_) => malformed(&mut self.problems, self.lines, line, line.bytes, scan),
+            Err(_) => {
+                malformed(&mut self.problems, self.lines, line, line.bytes, scan);
+                if let Some(inspector) = inspector {
+                    inspector.malformed(&mut self.notes, number, line.bytes, line.terminated);
+                }
+            }
         }
     }
 
@@ -351,8 +395,7 @@ fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8],
 /// Tells whether a damaged line was a header, so that the error names it and not the next line.
 fn damaged_header(bytes: &[u8], line: u32) -> Option<super::error::Error> {
     let was_header = bytes.starts_with(b"{\"type\":\"session\"");
-    let why = "its header line is damaged";
-    was_header.then_some(super::error::Error::NotASession { line, why })
+    was_header.then_some(super::error::Error::NotASession { line, why: DAMAGED })
 }
 
 /// Gives a line without the mark that some editors put at the start of a file.

@@ -9,17 +9,43 @@ use super::entry::{Entry, Role};
 use super::error::Result;
 use super::json::{Kind, Raw};
 use super::session::Session;
-use super::text::push_json;
+use super::text::{push_json, push_json_body};
 
 /// What introduces the summary of a branch to a model.
 const BRANCH: &str = "The conversation came back to this point from another branch. What happened on that branch:";
 /// What introduces the summary of a compaction to a model.
 const COMPACTION: &str = "The conversation before this point was replaced by a summary of it:";
 
-/// Writes one message as agents hold it in memory.
+/// Gives one message as agents hold it in memory to `each`. A stored one is not copied; others are
+/// made in `scratch`.
 ///
 /// # Errors
 /// [`Error::Changed`](super::error::Error::Changed) and [`Error::Io`](super::error::Error::Io).
+pub fn with<R>(
+    bodies: &mut Bodies<'_>,
+    item: Item,
+    scratch: &mut Vec<u8>,
+    each: impl FnOnce(Raw<'_>) -> R,
+) -> Result<R> {
+    if let Item::Stored(node) = item {
+        let message = bodies.entry(node)?.message();
+        return Ok(each(message.unwrap_or(Raw::new(b"null"))));
+    }
+    scratch.clear();
+    write(scratch, bodies, item)?;
+    let made = each(Raw::new(scratch));
+    // A message of many megabytes is not held on to.
+    scratch.shrink_to(SCRATCH);
+    Ok(made)
+}
+
+/// How much memory is kept for the next message, in bytes.
+const SCRATCH: usize = 1024 * 1024;
+
+/// Writes one message as agents hold it in memory.
+///
+/// # Errors
+/// As [`with`].
 pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: Item) -> Result<()> {
     let session = bodies.session();
     match item {
@@ -82,8 +108,8 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
                 out.extend_from_slice(message.bytes());
             }
         }
-        "branchSummary" => user_text(out, message, &summary(BRANCH, &text("summary"))),
-        "compactionSummary" => user_text(out, message, &summary(COMPACTION, &text("summary"))),
+        "branchSummary" => summary(out, message, BRANCH),
+        "compactionSummary" => summary(out, message, COMPACTION),
         "custom" | "hookMessage" => {
             let content = get("content").filter(|content| content.kind() != Kind::Null);
             let content = content.map_or(b"[]".to_vec(), |content| text_block(content.bytes()));
@@ -91,93 +117,136 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
         }
         "bashExecution" if is("excludeFromContext") => return false,
         "pythonExecution" if is("excludeFromContext") => return false,
-        "bashExecution" => user_text(out, message, &bash(message)),
-        "pythonExecution" => user_text(out, message, &python(message)),
+        "bashExecution" => bash(out, message),
+        "pythonExecution" => python(out, message),
         "fileMention" => files(out, message),
         _ => return false,
     }
     true
 }
 
-/// Gives how a `bashExecution` reads for a model.
-fn bash(message: Raw<'_>) -> String {
-    let command = message.get_str("command").unwrap_or_default();
-    let output = message.get_str("output").unwrap_or_default();
-    let mut text = format!("Ran `{command}`\n");
-    push_fenced(&mut text, &output);
-    push_end(&mut text, message, "(command cancelled)", "Command exited with code");
-    let path = message.get_str("fullOutputPath").filter(|path| !path.is_empty());
+/// A text in pieces: our own words, and bodies of stored strings, which are copied as they stand
+/// instead of being decoded and encoded again.
+#[derive(Default)]
+struct Pieces<'p>(Vec<Piece<'p>>);
+
+enum Piece<'p> {
+    Own(&'p str),
+    Stored(&'p [u8]),
+}
+
+impl<'p> Pieces<'p> {
+    fn own(&mut self, text: &'p str) {
+        self.0.push(Piece::Own(text));
+    }
+
+    /// Adds a string; anything else is empty.
+    fn stored(&mut self, value: Option<Raw<'p>>) {
+        self.0.push(Piece::Stored(value.and_then(Raw::string_body).unwrap_or_default()));
+    }
+
+    /// Writes the text as the only text block of a content; `rest` adds further blocks.
+    fn write(&self, out: &mut Vec<u8>, rest: &[Raw<'_>]) {
+        out.extend_from_slice(b"[{\"type\":\"text\",\"text\":\"");
+        for piece in &self.0 {
+            match piece {
+                Piece::Own(text) => push_json_body(out, text),
+                Piece::Stored(body) => out.extend_from_slice(body),
+            }
+        }
+        out.extend_from_slice(b"\"}");
+        for block in rest {
+            out.push(b',');
+            out.extend_from_slice(block.bytes());
+        }
+        out.push(b']');
+    }
+}
+
+/// Writes how a `bashExecution` reads for a model.
+fn bash(out: &mut Vec<u8>, message: Raw<'_>) {
+    let mut text = Pieces::default();
+    text.own("Ran `");
+    text.stored(message.get("command"));
+    text.own("`\n");
+    push_fenced(&mut text, message.get("output"), "");
+    let end = end(message, "(command cancelled)", "Command exited with code");
+    text.own(&end);
+    let path = message.get("fullOutputPath").filter(|path| path.string_body().is_some_and(|path| !path.is_empty()));
     if let Some(path) = path.filter(|_| message.get("truncated").is_some_and(Raw::is_true)) {
-        text.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
+        text.own("\n\n[Output truncated. Full output: ");
+        text.stored(Some(path));
+        text.own("]");
     }
-    text
+    user_text(out, message, &text, &[]);
 }
 
-/// Gives how a `pythonExecution` reads for a model.
-fn python(message: Raw<'_>) -> String {
-    let code = message.get_str("code").unwrap_or_default();
-    let output = message.get_str("output").unwrap_or_default();
-    let mut text = format!("Ran Python:\n```python\n{code}\n```\n");
-    if output.is_empty() {
-        text.push_str("(no output)");
-    } else {
-        text.push_str("Output:\n");
-        push_fenced(&mut text, &output);
-    }
-    push_end(&mut text, message, "(execution cancelled)", "Execution failed with code");
-    text
+/// Writes how a `pythonExecution` reads for a model.
+fn python(out: &mut Vec<u8>, message: Raw<'_>) {
+    let mut text = Pieces::default();
+    text.own("Ran Python:\n```python\n");
+    text.stored(message.get("code"));
+    text.own("\n```\n");
+    push_fenced(&mut text, message.get("output"), "Output:\n");
+    let end = end(message, "(execution cancelled)", "Execution failed with code");
+    text.own(&end);
+    user_text(out, message, &text, &[]);
 }
 
-fn push_fenced(text: &mut String, output: &str) {
-    if output.is_empty() {
-        text.push_str("(no output)");
-    } else {
-        text.push_str("```\n");
-        text.push_str(output);
-        text.push_str("\n```");
+fn push_fenced<'p>(text: &mut Pieces<'p>, output: Option<Raw<'p>>, heading: &'p str) {
+    if output.and_then(Raw::string_body).is_none_or(<[u8]>::is_empty) {
+        return text.own("(no output)");
     }
+    text.own(heading);
+    text.own("```\n");
+    text.stored(output);
+    text.own("\n```");
 }
 
-fn push_end(text: &mut String, message: Raw<'_>, cancelled: &str, failed: &str) {
-    let code = message.get("exitCode").filter(|code| code.number().is_some_and(|number| number != 0.0));
+/// Says how a command ended, if not well.
+fn end(message: Raw<'_>, cancelled: &str, failed: &str) -> String {
     if message.get("cancelled").is_some_and(Raw::is_true) {
-        text.push_str("\n\n");
-        text.push_str(cancelled);
-    } else if let Some(code) = code {
-        text.push_str(&format!("\n\n{failed} {}", String::from_utf8_lossy(code.bytes())));
+        return format!("\n\n{cancelled}");
+    }
+    match message.get("exitCode").filter(|code| code.number().is_some_and(|number| number != 0.0)) {
+        Some(code) => format!("\n\n{failed} {}", String::from_utf8_lossy(code.bytes())),
+        None => String::new(),
     }
 }
 
 fn files(out: &mut Vec<u8>, message: Raw<'_>) {
     let files = message.get("files");
     let files = || files.iter().flat_map(|files| files.elements());
-    let texts: Vec<_> = files()
-        .map(|file| {
-            let path = file.get_str("path").unwrap_or_default();
-            let content = file.get_str("content").unwrap_or_default();
-            format!("<file path=\"{path}\">\n{content}\n</file>")
-        })
-        .collect();
-    let text = format!("<system-reminder>\n{}\n</system-reminder>", texts.join("\n\n"));
-    let mut content = b"[".to_vec();
-    push_text_block(&mut content, &text);
-    for image in files().filter_map(|file| file.get("image")).filter(|image| image.kind() == Kind::Object) {
-        content.push(b',');
-        content.extend_from_slice(image.bytes());
+    let mut text = Pieces::default();
+    text.own("<system-reminder>\n");
+    for (at, file) in files().enumerate() {
+        text.own(if at > 0 { "\n\n<file path=\"" } else { "<file path=\"" });
+        text.stored(file.get("path"));
+        text.own("\">\n");
+        text.stored(file.get("content"));
+        text.own("\n</file>");
     }
-    content.push(b']');
-    user(out, message, &content);
+    text.own("\n</system-reminder>");
+    let images = files().filter_map(|file| file.get("image")).filter(|image| image.kind() == Kind::Object);
+    user_text(out, message, &text, &images.collect::<Vec<_>>());
 }
 
-fn summary(introduction: &str, summary: &str) -> String {
-    format!("{introduction}\n\n<summary>\n{summary}\n</summary>")
+fn summary(out: &mut Vec<u8>, message: Raw<'_>, introduction: &str) {
+    let mut text = Pieces::default();
+    text.own(introduction);
+    text.own("\n\n<summary>\n");
+    text.stored(message.get("summary"));
+    text.own("\n</summary>");
+    user_text(out, message, &text, &[]);
 }
 
-fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &str) {
-    let mut content = b"[".to_vec();
-    push_text_block(&mut content, text);
-    content.push(b']');
-    user(out, message, &content);
+fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &Pieces<'_>, rest: &[Raw<'_>]) {
+    let mut object = Object::new(out, "user");
+    object.member("content", b"");
+    text.write(object.out, rest);
+    if let Some(time) = message.get("timestamp") {
+        object.member("timestamp", time.bytes());
+    }
 }
 
 /// Writes a user message in another message's place.
@@ -238,12 +307,6 @@ fn text_block(content: &[u8]) -> Vec<u8> {
     blocks
 }
 
-fn push_text_block(out: &mut Vec<u8>, text: &str) {
-    out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
-    push_json(out, text);
-    out.push(b'}');
-}
-
 /// Writes a message member by member.
 struct Object<'o> {
     out: &'o mut Vec<u8>,
@@ -289,9 +352,9 @@ pub fn tokens(message: Raw<'_>) -> u64 {
     const IMAGE: u64 = 1200;
     let mut chars = 0_u64;
     let mut images = 0;
-    let mut add = |raw: Option<Raw<'_>>| {
-        chars += raw.map_or(0, |raw| raw.str().map_or(raw.bytes().len(), |text| text.chars().count())) as u64;
-    };
+    // Bytes as stored: near enough, and nothing is decoded for it.
+    let mut add =
+        |raw: Option<Raw<'_>>| chars += raw.map_or(0, |raw| raw.string_body().unwrap_or(raw.bytes()).len()) as u64;
     for name in ["summary", "command", "code", "output"] {
         add(message.get(name));
     }

@@ -3,6 +3,7 @@
 
 pub mod body;
 pub mod branch;
+pub mod check;
 pub mod commit;
 pub mod context;
 pub mod draft;
@@ -12,6 +13,7 @@ pub mod files;
 pub mod filter;
 pub mod header;
 pub mod holder;
+mod inspect;
 pub mod json;
 pub mod label;
 mod line;

@@ -113,7 +113,8 @@ fn abandoned(session: &Session, old: Option<NodeId>, target: Option<NodeId>) -> 
     (at, left)
 }
 
-fn goes_to_editor(session: &Session, node: NodeId) -> bool {
+/// Tells whether a move to an entry takes it back instead.
+pub fn goes_to_editor(session: &Session, node: NodeId) -> bool {
     let traits = session.traits(node);
     traits.kind == Kind::CustomMessage || (traits.kind == Kind::Message && traits.role == Role::User)
 }

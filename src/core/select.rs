@@ -126,7 +126,10 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     if base.starts_with("label:") {
         return "`session-tree label FILE` lists the labels".to_owned();
     }
-    "`session-tree tree FILE --filter all` lists the ids".to_owned()
+    if base.chars().count() < PREFIX {
+        return format!("give at least {PREFIX} characters of an id");
+    }
+    "`session-tree tree FILE --filter all` lists the ids; `@`, `user:N` and `label:NAME` are names too".to_owned()
 }
 
 /// Gives the ids and labels that come nearest to a name that was not found.

@@ -12,7 +12,8 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::entry::{Kind, Role, Traits};
 use super::error::Result;
 use super::header::{CURRENT, Declared, Header};
-use super::load::{self, Found, Keep, Part, Str};
+use super::inspect::{Notes, Twin};
+use super::load::{self, Found, Keep, Look, Part, Str};
 use super::problem::{ProblemKind, Problems};
 use super::source::Source;
 use super::time::Stamp;
@@ -103,13 +104,27 @@ impl Session {
     /// # Errors
     /// [`Error`](super::error::Error) if it is no session, or cannot be read.
     pub fn load(source: Source, keep: Keep<'_>, jobs: usize) -> Result<Self> {
-        let start = load::start(&source)?;
-        let parts = load::parts(&source, start.behind, keep, jobs)?;
+        Self::read(source, keep, Look::Read, jobs).map(|(session, _)| session)
+    }
+
+    /// Reads a session and notes what a check wants to know of its lines.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub(crate) fn inspect(source: Source, jobs: usize) -> Result<(Self, Notes)> {
+        Self::read(source, Keep::NOTHING, Look::Inspect, jobs)
+    }
+
+    fn read(source: Source, keep: Keep<'_>, look: Look, jobs: usize) -> Result<(Self, Notes)> {
+        let mut start = load::start(&source)?;
+        let parts = load::parts(&source, start.behind, keep, look, jobs)?;
         let mut builder = Builder::new(&start, &parts);
+        builder.notes.append(std::mem::take(&mut start.notes), 0);
         for part in parts {
             builder.take(part);
         }
-        Ok(builder.finish(source, start))
+        let notes = std::mem::take(&mut builder.notes);
+        Ok((builder.finish(source, start), notes))
     }
 
     /// Tells how many entries there are.
@@ -158,6 +173,22 @@ impl Session {
     /// Tells whether an entry is a root only because its parent is missing or its own descendant.
     pub fn is_cut(&self, node: NodeId) -> bool {
         self.missing_parent(node).is_some() || self.cut.contains(&node)
+    }
+
+    /// Gives the entries whose parent is missing, with its id, in the order of the file.
+    pub(crate) fn orphans(&self) -> impl Iterator<Item = (NodeId, &str)> {
+        let text_of = |node: NodeId| &self.texts[self.nodes[node.index()].part as usize];
+        self.missing.iter().map(move |&(node, missing)| (node, missing.of(text_of(node))))
+    }
+
+    /// Gives the entries that were made roots since they are their own ancestors.
+    pub(crate) fn cuts(&self) -> &[NodeId] {
+        &self.cut
+    }
+
+    /// Finds the entry on a 1-based line.
+    pub(crate) fn on_line(&self, line: u32) -> Option<NodeId> {
+        self.nodes.binary_search_by_key(&line, |node| node.line).ok().map(NodeId::at)
     }
 
     /// Gives the permissions of the file, if it is one.
@@ -261,8 +292,10 @@ impl Session {
         let id = self.results[at].1.of(text_of(result));
         self.callers(result).find_map(|node| {
             let text = text_of(node);
-            let found = self.calls.binary_search_by(|(of, call, _)| (of, call.of(text)).cmp(&(&node, id)));
-            Some(self.calls[found.ok()?].2.of(text))
+            // The first of several with one id.
+            let at = self.calls.partition_point(|(of, call, _)| (*of, call.of(text_of(*of))) < (node, id));
+            let (of, call, shown) = self.calls.get(at)?;
+            (*of == node && call.of(text) == id).then(|| shown.of(text))
         })
     }
 }
@@ -288,6 +321,7 @@ struct Builder {
     well_formed: Vec<u32>,
     open_end: Option<u64>,
     problems: Problems,
+    notes: Notes,
 }
 
 impl Builder {
@@ -317,11 +351,13 @@ impl Builder {
             well_formed,
             open_end: None,
             problems,
+            notes: Notes::default(),
         }
     }
 
     fn take(&mut self, part: Part) {
-        let Part { text, found, labels, name, calls, results, problems, lines, open_end } = part;
+        let Part { text, found, labels, name, calls, results, problems, notes, lines, open_end } = part;
+        self.notes.append(notes, self.lines);
         self.open_end = self.open_end.or(open_end);
         if let Some(name) = name {
             self.name = Some(name.of(&text).to_owned()).filter(|name| !name.is_empty());
@@ -396,7 +432,10 @@ impl Builder {
             Vacant(entry) => drop(entry.insert(place)),
             Occupied(mut entry) => {
                 let old = std::mem::replace(entry.get_mut(), place);
-                let (line, old_line) = (nodes[place as usize].line, nodes[old as usize].line);
+                let (new, first) = (&nodes[place as usize], &nodes[old as usize]);
+                let (line, old_line) = (new.line, first.line);
+                let (offset, len, first_offset, first_len) = (new.offset, new.len, first.offset, first.len);
+                self.notes.twins.push(Twin { line, first_line: old_line, offset, len, first_offset, first_len });
                 let message = || format!("id `{id}` was used on line {old_line} before; this line counts");
                 self.problems.push(ProblemKind::DuplicateId, Some(line), message);
                 self.dead.push(old);

@@ -26,6 +26,12 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
 /// Adds `text` to `out` as a JSON string with its quotes.
 pub fn push_json(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
+    push_json_body(out, text);
+    out.push(b'"');
+}
+
+/// Adds `text` to `out` as it stands between the quotes of a JSON string.
+pub fn push_json_body(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
@@ -42,7 +48,6 @@ pub fn push_json(out: &mut Vec<u8>, text: &str) {
         }
         at = end + 1;
     }
-    out.push(b'"');
 }
 
 /// Collects words: white space runs collapse to one space, none at the start, and no more than a

@@ -1,5 +1,7 @@
 //! A context as a transcript for people.
 
+use std::io;
+
 use super::escape;
 use super::paint::{Ink, Paint};
 use crate::core::context::State;
@@ -37,8 +39,8 @@ pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize,
     out
 }
 
-/// Draws one message.
-pub fn message(paint: Paint, number: usize, message: Raw<'_>) -> String {
+/// Draws the line above a message.
+pub fn title(paint: Paint, number: usize, id: &str, message: Raw<'_>) -> String {
     let role = message.get_str("role").unwrap_or_default();
     let mut title = role.clone().into_owned();
     for name in ["customType", "toolName"] {
@@ -62,38 +64,53 @@ pub fn message(paint: Paint, number: usize, message: Raw<'_>) -> String {
         _ => Ink::Strong,
     };
     paint.push(&mut out, ink, &escape::line(&title));
+    paint.push(&mut out, Ink::Dim, &format!("  {}", escape::line(id)));
     out.push('\n');
-    let body = body(message);
-    let body = body.trim_end_matches('\n');
-    if !body.is_empty() {
-        out.push_str(&escape::lines(body));
-        out.push('\n');
-    }
     out
 }
 
-/// Gives everything of a message that reads as text.
-pub fn body(message: Raw<'_>) -> String {
-    let mut parts = Vec::new();
-    let text = |name: &str| message.get_str(name).map(|text| text.into_owned());
-    parts.extend(text("summary"));
-    parts.extend(text("command").map(|command| format!("$ {command}")));
-    parts.extend(text("code").map(|code| format!(">>> {code}")));
-    parts.extend(text("output"));
-    for file in message.get("files").iter().flat_map(|files| files.elements()) {
-        let name = file.get_str("path").unwrap_or_default();
-        parts.push(format!("[file: {name}]\n{}", file.get_str("content").unwrap_or_default()));
-    }
-    if let Some(content) = message.get("content") {
-        match content.kind() {
-            Kind::String => parts.extend(content.str().map(|text| text.into_owned())),
-            Kind::Array => parts.extend(content.elements().map(block)),
-            _ => parts.push("(no content)".to_owned()),
+/// Gives everything of a message that reads as text to `out`, safe to print, part by part: one of
+/// many megabytes is not copied more often than it must be. Every part ends its line.
+///
+/// # Errors
+/// What `out` says.
+pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    let mut part = |text: &str| {
+        let text = text.trim_end_matches('\n');
+        if text.is_empty() {
+            return Ok(());
+        }
+        for line in text.split_inclusive('\n') {
+            out(&escape::lines(line))?;
+        }
+        out("\n")
+    };
+    let text = |name: &str| message.get_str(name);
+    for (name, before) in [("summary", ""), ("command", "$ "), ("code", ">>> "), ("output", "")] {
+        match text(name) {
+            Some(text) if before.is_empty() => part(&text)?,
+            Some(text) => part(&format!("{before}{text}"))?,
+            None => {}
         }
     }
-    parts.extend(text("errorMessage").map(|error| format!("[error: {error}]")));
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
+    for file in message.get("files").iter().flat_map(|files| files.elements()) {
+        part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
+        part(&file.get_str("content").unwrap_or_default())?;
+    }
+    match message.get("content") {
+        Some(content) if content.kind() == Kind::String => part(&content.str().unwrap_or_default())?,
+        Some(content) if content.kind() == Kind::Array => {
+            for element in content.elements() {
+                part(&block(element))?;
+            }
+        }
+        Some(_) => part("(no content)")?,
+        None => {}
+    }
+    match text("errorMessage") {
+        Some(error) => part(&format!("[error: {error}]")),
+        None => Ok(()),
+    }
 }
 
 fn block(block: Raw<'_>) -> String {

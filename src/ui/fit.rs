@@ -30,6 +30,23 @@ pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     Cow::Owned(if width(&cut) <= columns { cut } else { mark.to_owned() })
 }
 
+/// Cuts a path to at most `columns`; its end says most.
+pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
+    let wide = width(text);
+    if wide <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mark = if ascii { "..." } else { "…" };
+    let mut over = (wide + width(mark)).saturating_sub(columns);
+    for (at, cluster) in text.grapheme_indices(true) {
+        if over == 0 {
+            return Cow::Owned(format!("{mark}{}", &text[at..]));
+        }
+        over = over.saturating_sub(width(cluster));
+    }
+    cut(mark, columns, ascii).into_owned().into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{cut, width};

@@ -43,7 +43,10 @@ impl Listing {
         let over = sum(&columns).saturating_sub(room);
         columns[last].2 -= over.min(columns[last].2.saturating_sub(FEW.min(room)));
         while sum(&columns) > room {
-            let Some((.., widest)) = columns.iter_mut().max_by_key(|(.., width)| *width) else { break };
+            // The first column is the id, which is of no use unless it is whole.
+            let first = columns.iter().skip(1).all(|(.., width)| *width == 1);
+            let mut wide: Vec<_> = columns.iter_mut().skip(usize::from(!first)).collect();
+            let Some((.., widest)) = wide.iter_mut().max_by_key(|(.., width)| *width) else { break };
             *widest -= 1;
         }
         Self { columns, borders, ascii: paint.ascii }

@@ -1,6 +1,7 @@
 //! What is printed: text for people, JSON for programs. Takes what core found and decides
 //! nothing about sessions.
 
+pub mod check;
 pub mod context;
 pub mod escape;
 pub mod fit;

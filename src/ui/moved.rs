@@ -9,7 +9,7 @@ use super::tree::{speaker, tilde};
 use crate::core::body::Bodies;
 use crate::core::context::State;
 use crate::core::error::Result;
-use crate::core::navigate::Move;
+use crate::core::navigate::{self, Move};
 use crate::core::session::{NodeId, Session};
 
 /// A move and what came of it.
@@ -21,6 +21,8 @@ pub struct Told<'a> {
     pub is_noop: bool,
     /// Whether nothing was done.
     pub is_dry: bool,
+    /// Whether the move is one that is written down.
+    pub lasts: bool,
     /// The ids of the new entries.
     pub written: &'a [String],
     /// How many messages the context has now.
@@ -46,15 +48,18 @@ pub fn text(
         rows.push(("leaf", format!("{} (already there)", entry(bodies, plan.old, home)?)));
     } else {
         rows.push(("from", entry(bodies, plan.old, home)?));
-        rows.push((if told.is_dry { "would go" } else { "to" }, entry(bodies, plan.position, home)?));
+        let to = match plan.editor_text {
+            // A message that is taken back is a better landmark than the entry above it.
+            Some(_) => format!("before {}", entry(bodies, plan.target, home)?),
+            None => entry(bodies, plan.position, home)?,
+        };
+        rows.push((if told.is_dry { "would go" } else { "to" }, to));
         let left = match plan.abandoned.len() {
             0 => "nothing".to_owned(),
             1 => "1 entry".to_owned(),
             count => format!("{count} entries"),
         };
-        let fork = plan.ancestor.filter(|_| !plan.abandoned.is_empty());
-        let fork = fork.map(|node| format!(", forking at {}", escape::line(bodies.session().id(node))));
-        rows.push(("left", format!("{left} behind{}", fork.unwrap_or_default())));
+        rows.push(("left", format!("{left} behind")));
     }
     if !told.written.is_empty() {
         rows.push(("written", escape::line(&told.written.join(", ")).into_owned()));
@@ -85,12 +90,17 @@ pub fn editor(text: &str) -> String {
 pub fn hint(path: &Path, session: &Session, told: &Told<'_>) -> String {
     let path = quoted(&path.display().to_string());
     let id = |node: Option<NodeId>| node.map(|node| quoted(session.id(node)));
-    let back = |old: &str| format!("`session-tree navigate {path} {old} --save` goes back");
+    // Going back to a message would take it back.
+    let back = |old: &str| match told.plan.old.is_some_and(|old| navigate::goes_to_editor(session, old)) {
+        true => String::new(),
+        false => format!("; `session-tree navigate {path} {old} --save` goes back"),
+    };
     let is_at_leaf = told.plan.position == session.leaf();
     match id(told.plan.old) {
         _ if told.is_noop && is_at_leaf => format!("`pi --session {path}` goes on here"),
-        _ if told.is_dry => "nothing was done; leave `--dry-run` out to do it".to_owned(),
-        Some(old) if !told.written.is_empty() => format!("`pi --session {path}` goes on here; {}", back(&old)),
+        _ if told.is_dry && told.lasts => "nothing was done; leave `--dry-run` out to do it".to_owned(),
+        _ if told.is_dry => "nothing was done; `--save` instead of `--dry-run` makes the move last".to_owned(),
+        Some(old) if !told.written.is_empty() => format!("`pi --session {path}` goes on here{}", back(&old)),
         None if !told.written.is_empty() => format!("`pi --session {path}` goes on here"),
         _ => {
             let from = id(told.plan.position).map_or("--root".to_owned(), |position| format!("--leaf {position}"));

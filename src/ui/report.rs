@@ -137,6 +137,11 @@ impl Report {
         self.say("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
     }
 
+    /// Prints what is complete and safe already.
+    pub fn verbatim(self, text: &str) {
+        print(text);
+    }
+
     /// Says how to get on after something went well.
     pub fn hint(self, text: &str) {
         if self.quiet || self.json {

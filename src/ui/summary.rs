@@ -29,8 +29,14 @@ pub fn table(files: &[File<'_>], width: Option<usize>, borders: bool, paint: Pai
     let mut out = String::new();
     if !news.is_empty() {
         let widest = |text: &dyn Fn(&File<'_>) -> usize| news.iter().map(|file| text(file)).max().unwrap_or(0);
-        let path = |file: &File<'_>| escape::line(&file.path.display().to_string()).into_owned();
-        let widths = [widest(&|file| file.status.len()), 7, widest(&|file| fit::width(&path(file)))];
+        let status = widest(&|file| file.status.len());
+        // What is left beside the other columns, their gaps and borders.
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(status + 7 + 10));
+        let path = |file: &File<'_>| {
+            let path = file.path.display().to_string();
+            fit::cut_front(&escape::line(&path), room.max(8), paint.ascii).into_owned()
+        };
+        let widths = [status, 7, widest(&|file| fit::width(&path(file)))];
         let listing = Listing::new(&["status", "version", "file"], &widths, width, borders, paint);
         out.push_str(&listing.head());
         for piece in news.chunks(PIECE) {

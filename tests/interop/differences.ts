@@ -63,10 +63,16 @@ export function understands(agent: Name, entries: Entry[]): boolean {
 function forModel(agent: Name, message: Json): Json {
   // omp says here who a message comes from.
   const result = without(message, "attribution");
-  const summary = message.role === "user" && /<summary>([^]*)<\/summary>/.exec(message.content?.[0]?.text ?? "");
-  if (!summary) return result;
-  // The sentence before a summary differs; omp also drops blank lines and trailing blanks in the summary itself.
-  return { ...result, content: agent === "omp" ? summary[1].replace(/\s+/g, "") : summary[1].trim() };
+  const text = message.content?.[0]?.text;
+  if (message.role !== "user" || typeof text !== "string") return result;
+  const summary = /<summary>([^]*)<\/summary>/.exec(text)?.[1];
+  if (summary !== undefined) {
+    // The sentence before a summary differs; omp also takes blank lines out of the summary and tightens its tables.
+    return { ...result, content: agent === "omp" ? summary.replace(/\s+/g, "").replace(/-{2,}/g, "--") : summary.trim() };
+  }
+  // Where the whole output of a command is, pi and we say; omp 13 looks for it in a member of its own.
+  const shortened = agent === "omp" && text.startsWith("Ran `") && text.replace(/\n\n\[Output truncated\. .*\]$/, "");
+  return shortened ? { ...result, content: [{ type: "text", text: shortened }] } : result;
 }
 
 /** Ids that an entry of version 1 gets are random in the agents: the place in the file stands for them. */

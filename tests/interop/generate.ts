@@ -33,6 +33,7 @@ const everywhere = [
   "tool",
   "tool",
   "bash",
+  "bash",
   "custom",
   "note",
   "hook",
@@ -138,7 +139,7 @@ class Generator {
           output: random.pick(["", random.words(1, 9)]),
           exitCode: random.pick([0, 1]),
           cancelled: random.chance(0.2),
-          truncated: false,
+          ...random.pick([{ truncated: false }, { truncated: true, fullOutputPath: "/tmp/output.log" }]),
           ...(random.chance(0.3) && { excludeFromContext: true }),
         });
       case "python":

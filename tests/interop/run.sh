@@ -47,9 +47,9 @@ install_agents() {
   echo "installing the agents in $folder" >&2
   rm -f -- "$folder/installed.json"
   cp -- "$here/package.json" "$folder/package.json"
-  (cd "$folder" && npm install --no-audit --no-fund --ignore-scripts --omit=dev \
-    --fetch-retries=1 --fetch-timeout=60000 >npm.log 2>&1) || {
-    tail -n 5 -- "$folder/npm.log" >&2
+  (cd "$folder" && timeout --kill-after=5 600 npm install --no-audit --no-fund --ignore-scripts --omit=dev \
+    --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --fetch-timeout=60000 >npm.log 2>&1) || {
+    sed -n '1,4s/^npm error/npm:/p' "$folder/npm.log" >&2
     sed -n 's/^ *"\(@[^"]*\)": "\(.*\)".*/missing: \1 \2/p' "$here/package.json" >&2
     cannot "npm could not install the agents; the first time this needs the network (log: $folder/npm.log)"
   }

@@ -219,6 +219,13 @@ fn text(mut file: File) -> String {
     text
 }
 
+/// Checks cases at the same time, a few at once: most of their time they wait.
+pub fn each<T: Sync>(cases: &[T], check: impl Fn(&T) + Sync) {
+    for some in cases.chunks(4) {
+        std::thread::scope(|scope| some.iter().for_each(|case| drop(scope.spawn(|| check(case)))));
+    }
+}
+
 /// Waits until a program says that it and its children are there.
 #[track_caller]
 pub fn wait_until_ready(scene: &Scene) {

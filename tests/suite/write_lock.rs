@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use session_tree::core::error::Error;
 use session_tree::core::lock::{Lock, Patience};
 
-use super::cli::Scratch;
+use super::cli::{Scratch, message};
 use super::support::{self, Run};
 use super::write_scene::{
-    appended, bytes, dead_pid, end, error, forked, lines, mode, names, refused, start, untouched, wait_for,
-    wait_until_prepared,
+    append_like_an_agent, appended, bytes, dead_pid, end, error, forked, lines, mode, names, refused, start, untouched,
+    wait_for, wait_until_prepared,
 };
 
 const RECORD: &str = ".s.jsonl.lock";
@@ -312,20 +312,43 @@ fn a_record_that_was_taken_over_is_left_to_its_new_holder() {
     assert_eq!(fs::read_to_string(scratch.path(RECORD)).unwrap(), other);
 }
 
-#[test]
-fn no_lock_stays_behind_a_failure() {
-    let scratch = forked();
-    let path = scratch.path("s.jsonl");
-    let child =
-        start(&mut scratch.command(["navigate", "s.jsonl", "u1", "--summary", "x", "--json"]).stdin(Stdio::null()));
-    drop(end(child).ok());
-    let peer = Peer::take(&path).unwrap();
-    let child = start(&mut scratch.command(["navigate", "s.jsonl", "u1", "--summary", "x", "--json"]));
+/// Appends a child of an entry while a run waits for the lock. Gives the session as it is then, and
+/// what became of the run.
+#[track_caller]
+fn meanwhile(scratch: &Scratch, parent: &str, line: &str) -> (Vec<u8>, Run) {
+    let peer = Peer::take(&scratch.path("s.jsonl")).unwrap();
+    let child = start(&mut scratch.command(line.split(' ')));
     wait_until_prepared(&child);
-    super::write_scene::append_like_an_agent(&path, &super::cli::message("c9", "b2", "user", "meanwhile"));
-    let old = bytes(&scratch);
+    append_like_an_agent(&scratch.path("s.jsonl"), &message("c9", parent, "user", "meanwhile"));
+    let now = bytes(scratch);
     peer.give_back();
-    refused(&scratch, &old, &end(child), "changed");
+    (now, end(child))
+}
+
+#[test]
+fn what_came_meanwhile_is_seen_under_the_lock() {
+    for (line, came_at, parent) in [
+        ("label s.jsonl u1 x --json", "b2", Some("c9")),
+        ("label s.jsonl u1 x --json --leaf t2", "t2", Some("t2")),
+        ("navigate s.jsonl u2 --save --json", "b2", Some("a1")),
+        ("navigate s.jsonl u2 --label x --json", "b2", Some("a1")),
+        ("navigate s.jsonl u2 --summary x --json", "b2", None),
+        ("navigate s.jsonl u2 --summary x --json", "u1", None),
+        ("navigate s.jsonl u2 --summary x --json --force", "b2", Some("a1")),
+        ("navigate s.jsonl u2 --summary x --json --leaf a2", "a2", None),
+        ("navigate s.jsonl u2 --summary x --json --leaf a2", "b2", Some("a1")),
+        ("navigate s.jsonl u2 --summary x --json --leaf a2 --force", "a2", Some("a1")),
+    ] {
+        let scratch = forked();
+        let (now, run) = meanwhile(&scratch, came_at, line);
+        let Some(parent) = parent else {
+            refused(&scratch, &now, &run, "changed");
+            continue;
+        };
+        assert_eq!(run.code, 0, "{line}: {run:?}");
+        assert_eq!(appended(&now, &bytes(&scratch))[0]["parentId"], parent, "{line}");
+        assert_eq!(names(scratch.path("")), ["s.jsonl"]);
+    }
 }
 
 /// Sends a signal to a run that waits for a lock.

@@ -162,7 +162,13 @@ fn exercise(session: &Session) {
                 let text = String::from_utf8_lossy(json);
                 assert!(json.is_empty() || is_json(&text), "{text}");
             }
-            assert!(is_safe(&transcript::message(PLAIN, at + 1, Raw::new(&stored))));
+            let mut shown = transcript::title(PLAIN, at + 1, session.id(item.node()), Raw::new(&stored));
+            transcript::body(Raw::new(&stored), &mut |part| {
+                shown.push_str(part);
+                Ok(())
+            })
+            .unwrap();
+            assert!(is_safe(&shown));
         }
         for name in ["@", "@~1", "user:1", "label:one", "e00", "e001~99999999999999999999", "~", ""] {
             // Any answer is right, as long as there is one.

@@ -152,9 +152,9 @@ fn a_context_with_30_000_edits_and_compactions() {
 }
 
 #[test]
-fn a_context_with_50_000_rules() {
+fn a_context_with_30_000_rules() {
     let rule = |at: usize| format!(r#""type":"ttsr_injection","injectedRules":["rule {at}","all"]"#);
-    let session = session(50_000, |at| line(at, at.checked_sub(1), &rule(at)));
+    let session = session(30_000, |at| line(at, at.checked_sub(1), &rule(at)));
     let rules = context::build(&mut Bodies::new(&session), session.leaf()).unwrap().state.ttsr_rules;
-    assert_eq!((rules.len(), rules[1].as_str(), rules[50_000].as_str()), (50_001, "all", "rule 49999"));
+    assert_eq!((rules.len(), rules[1].as_str(), rules[30_000].as_str()), (30_001, "all", "rule 29999"));
 }

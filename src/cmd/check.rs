@@ -1,0 +1,449 @@
+//! `check`: what is wrong with session files, what it costs, and how to get on.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::App;
+use super::paths::{Job, Paths};
+use super::world;
+use crate::core::check::baseline::Baseline;
+use crate::core::check::{self, Checked, Code, Finding, Severity, Spot, why};
+use crate::core::error::Error;
+use crate::core::source::Source;
+use crate::core::write::{self, Manners, Place};
+use crate::ui;
+use crate::ui::check::{Counts, Findings, Form};
+use crate::ui::report::{COULD_NOT, Failure};
+
+/// Say what is wrong with session files, what it costs, and how to get on
+///
+/// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
+/// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each
+/// file once; says nothing of a single sound file.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  session-tree check session.jsonl
+  session-tree check ~/.pi/agent/sessions --deny warnings --allow terminal-escape
+  session-tree check sessions --format github            annotations in GitHub Actions
+  session-tree check sessions --baseline known.jsonl --update-baseline
+  session-tree check sessions --baseline known.jsonl     only what is new
+  session-tree check --why-leaf session.jsonl            where agents resume, and why")]
+pub struct CheckArgs {
+    #[command(flatten)]
+    paths: Paths,
+    /// Let this warning fail the check, by code or name; `warnings` for all of them
+    #[arg(long, value_name = "CODE")]
+    deny: Vec<String>,
+    /// Do not report this code
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+    /// Do not report what this file lists
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write all that is found to the baseline file, and report only what cannot be read
+    #[arg(long, requires = "baseline")]
+    update_baseline: bool,
+    /// Say which entry agents resume at and why, and list the tips of all branches
+    #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
+    why_leaf: bool,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
+    format: Format,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One object a finding
+    Json,
+    /// Annotations of GitHub Actions
+    Github,
+    /// One SARIF 2.1.0 document, for code scanning
+    Sarif,
+}
+
+/// Which findings count, and how.
+struct Policy {
+    denied: BTreeSet<Code>,
+    allowed: BTreeSet<Code>,
+    baseline: Baseline,
+}
+
+impl Policy {
+    fn new(args: &CheckArgs) -> Result<Self> {
+        let mut denied = BTreeSet::new();
+        for name in &args.deny {
+            if name == "warnings" {
+                denied.extend(Code::all().filter(|code| code.severity() == Severity::Warning));
+            } else {
+                denied.insert(find(name)?);
+            }
+        }
+        let allowed = args.allow.iter().map(|name| find(name)).collect::<Result<_>>()?;
+        let baseline = match &args.baseline {
+            Some(path) if !args.update_baseline => read_baseline(path)?,
+            _ => Baseline::default(),
+        };
+        Ok(Self { denied, allowed, baseline })
+    }
+}
+
+fn find(name: &str) -> Result<Code> {
+    let unknown = || {
+        let hint = "codes are named as in `E005` or `malformed-line`; the README lists them";
+        Failure::usage(format!("`{name}` is no code"), hint)
+    };
+    Ok(Code::find(name).ok_or_else(unknown)?)
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline> {
+    let failed = |error: Error| Failure::new(&error, path);
+    let text = fs::read(path).map_err(Error::io("cannot read the baseline")).map_err(failed)?;
+    Ok(Baseline::read(&text).map_err(failed)?)
+}
+
+/// More of one code in one file are only counted for people.
+const SHOWN: usize = 10;
+/// Of a file with more findings than this the words are made while they are printed.
+const HELD: usize = 1000;
+
+/// A file that is done.
+struct Done {
+    counts: Counts,
+    /// What goes into a new baseline.
+    known: Baseline,
+    words: Words,
+}
+
+/// What there is to print of a file.
+enum Words {
+    /// The findings, and how many there are of each code.
+    Few(Vec<Finding>, BTreeMap<Code, usize>),
+    /// So many that their words are made while they are printed.
+    Many(Box<Checked>),
+    /// It could not be read.
+    Failed(Failure),
+}
+
+/// What the threads share with the one that prints in the order of the files.
+#[derive(Default)]
+struct Desk {
+    next: usize,
+    done: BTreeMap<usize, Done>,
+    /// Nobody reads what is printed any more.
+    is_closed: bool,
+}
+
+/// A desk with a bell.
+#[derive(Default)]
+struct Shared(Mutex<Desk>, Condvar);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Desk> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'d>(&self, desk: MutexGuard<'d, Desk>) -> MutexGuard<'d, Desk> {
+        self.1.wait(desk).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CheckArgs {
+    /// Tells whether messages are objects too.
+    pub fn is_json(&self) -> bool {
+        matches!(self.form(), Form::Json | Form::Sarif)
+    }
+
+    fn form(&self) -> Form {
+        match self.format {
+            _ if self.json => Form::Json,
+            Format::Text => Form::Text,
+            Format::Json => Form::Json,
+            Format::Github => Form::Github,
+            Format::Sarif => Form::Sarif,
+        }
+    }
+
+    /// Runs the command; the exit code tells of errors and denied warnings.
+    ///
+    /// # Errors
+    /// A [`Failure`] that keeps all files from being checked, or what the system says of writing
+    /// to stdout.
+    pub fn run(self, app: &App) -> Result<ExitCode> {
+        let policy = Policy::new(&self)?;
+        let jobs = self.paths.jobs()?;
+        if self.why_leaf {
+            return self.why(app, &jobs);
+        }
+        if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
+            refuse_other_files(path)?;
+        }
+        let mut out = Findings::new(self.form(), app.paint)?;
+        let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
+        if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
+            update(path, &known)?;
+            counts = Counts { files: counts.files, known: known.len(), ..Counts::default() };
+        }
+        out.finish(counts)?;
+        let says_no = counts.errors > 0 || counts.denied > 0;
+        Ok(match (could_not, says_no) {
+            (true, _) => ExitCode::from(COULD_NOT),
+            (false, true) => ExitCode::from(1),
+            (false, false) => ExitCode::SUCCESS,
+        })
+    }
+
+    fn why(&self, app: &App, jobs: &[Job]) -> Result<ExitCode> {
+        if matches!(self.format, Format::Github | Format::Sarif) {
+            let hint = "use `--format text` or `--format json`";
+            return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
+        }
+        let [Job { path, .. }] = jobs else {
+            return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
+        };
+        let source = open(path).and_then(|source| why::explain(source, app.jobs));
+        let why = source.map_err(|error| Failure::new(&error, path))?;
+        ui::check::why(&path.display().to_string(), &why, self.is_json(), app.width, app.paint)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Checks all files, several at once, and prints what is found in their order.
+    fn all(&self, app: &App, jobs: &[Job], policy: &Policy, out: &mut Findings) -> Result<(Counts, Baseline, bool)> {
+        let next = AtomicUsize::new(0);
+        let shared = Shared::default();
+        let workers = app.jobs.min(jobs.len()).max(1);
+        let threads = (app.jobs / workers).max(1);
+        let work = || {
+            while let Some((at, job)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                jobs.get(at).map(|job| (at, job))
+            } {
+                let done = self.one(policy, job, threads);
+                let is_large = matches!(done.words, Words::Many(_));
+                let mut desk = shared.lock();
+                desk.done.insert(at, done);
+                shared.1.notify_all();
+                // No more large ones are in memory than there are threads.
+                while is_large && desk.next <= at && !desk.is_closed {
+                    desk = shared.wait(desk);
+                }
+                if desk.is_closed {
+                    break;
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..workers.min(jobs.len()) {
+                scope.spawn(work);
+            }
+            let printed = self.print(app, jobs, policy, &shared, out);
+            shared.lock().is_closed = true;
+            shared.1.notify_all();
+            printed
+        })
+    }
+
+    /// Checks a file and makes the words of what was found, if they are few.
+    fn one(&self, policy: &Policy, job: &Job, threads: usize) -> Done {
+        let mut done = Done {
+            counts: Counts::default(),
+            known: Baseline::default(),
+            words: Words::Few(Vec::new(), BTreeMap::new()),
+        };
+        let failed = |error: &Error| Words::Failed(Failure::new(error, &job.path));
+        let blobs = blobs(&job.path);
+        let checked = match open(&job.path).and_then(|source| check::check(source, blobs.as_deref(), threads)) {
+            Ok(checked) => checked,
+            Err(error) => return Done { words: failed(&error), ..done },
+        };
+        let name = job.path.display().to_string();
+        for spot in checked.spots.iter().filter(|spot| !policy.allowed.contains(&spot.code)) {
+            if self.update_baseline {
+                done.known.add(&name, &checked, spot);
+            } else if policy.baseline.knows(&name, &checked, spot) {
+                done.counts.known += 1;
+            } else {
+                policy.count(spot.code, &mut done.counts);
+            }
+        }
+        if checked.spots.len() > HELD {
+            return Done { words: Words::Many(Box::new(checked)), ..done };
+        }
+        let mut findings = Vec::new();
+        let made = self.words(policy, &name, &checked, &mut |finding| {
+            findings.push(finding);
+            Ok(())
+        });
+        done.words = match made {
+            Ok(seen) => Words::Few(findings, seen),
+            Err(Trouble::Core(error)) => failed(&error),
+            // Nothing is printed here.
+            Err(Trouble::Output(_)) => Words::Few(findings, BTreeMap::new()),
+        };
+        done
+    }
+
+    /// Makes the words of what is to be printed of a file; gives how many of each code there are.
+    fn words(
+        &self,
+        policy: &Policy,
+        name: &str,
+        checked: &Checked,
+        each: &mut dyn FnMut(Finding) -> Result<(), Trouble>,
+    ) -> Result<BTreeMap<Code, usize>, Trouble> {
+        let seen: RefCell<BTreeMap<Code, usize>> = RefCell::default();
+        let is_shown = |spot: &Spot| {
+            let counts = !policy.allowed.contains(&spot.code) && !policy.baseline.knows(name, checked, spot);
+            if self.update_baseline || !counts {
+                return false;
+            }
+            let mut seen = seen.borrow_mut();
+            let count = seen.entry(spot.code).or_default();
+            *count += 1;
+            self.form() != Form::Text || *count <= SHOWN
+        };
+        checked.findings(&is_shown, each)?;
+        Ok(seen.into_inner())
+    }
+
+    /// Prints what is found, each file when its turn comes.
+    fn print(
+        &self,
+        app: &App,
+        jobs: &[Job],
+        policy: &Policy,
+        shared: &Shared,
+        out: &mut Findings,
+    ) -> Result<(Counts, Baseline, bool)> {
+        let mut counts = Counts { files: jobs.len(), ..Counts::default() };
+        let mut known = Baseline::default();
+        let mut could_not = false;
+        for (at, Job { path, .. }) in jobs.iter().enumerate() {
+            let mut desk = shared.lock();
+            let done = loop {
+                match desk.done.remove(&at) {
+                    Some(done) => break done,
+                    None => desk = shared.wait(desk),
+                }
+            };
+            drop(desk);
+            let name = path.display().to_string();
+            counts.add(done.counts);
+            known.merge(done.known);
+            let seen = match done.words {
+                Words::Few(findings, seen) => {
+                    findings.iter().try_for_each(|finding| out.push(&name, finding))?;
+                    seen
+                }
+                Words::Many(checked) => {
+                    let push = &mut |finding: Finding| Ok(out.push(&name, &finding)?);
+                    match self.words(policy, &name, &checked, push) {
+                        Ok(seen) => seen,
+                        Err(Trouble::Output(error)) => return Err(error.into()),
+                        Err(Trouble::Core(error)) => {
+                            could_not = true;
+                            app.report.failure(&Failure::new(&error, path));
+                            BTreeMap::new()
+                        }
+                    }
+                }
+                Words::Failed(failure) => {
+                    could_not = true;
+                    app.report.failure(&failure);
+                    BTreeMap::new()
+                }
+            };
+            for (&code, &count) in seen.iter().filter(|(_, count)| **count > SHOWN && self.form() == Form::Text) {
+                out.more(&name, code, count - SHOWN)?;
+            }
+            shared.lock().next = at + 1;
+            shared.1.notify_all();
+        }
+        Ok((counts, known, could_not))
+    }
+}
+
+/// Why a finding could not be printed.
+enum Trouble {
+    Core(Error),
+    Output(io::Error),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Core(error)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Policy {
+    fn count(&self, code: Code, counts: &mut Counts) {
+        match code.severity() {
+            Severity::Error => counts.errors += 1,
+            Severity::Warning => {
+                counts.warnings += 1;
+                counts.denied += usize::from(self.denied.contains(&code));
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Source, Error> {
+    if path == Path::new("-") { Source::spool(io::stdin().lock()) } else { Source::open(path) }
+}
+
+/// Gives the folder in which omp keeps the images of a session: beside the folder of sessions that
+/// it is in, else at home.
+fn blobs(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let sessions = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "sessions"));
+    let beside = sessions.map(|sessions| sessions.with_file_name("blobs"));
+    let at_home = || env::var_os("HOME").map(|home| Path::new(&home).join(".omp/agent/blobs"));
+    beside.filter(|folder| folder.is_dir()).or_else(at_home)
+}
+
+/// Makes sure that nothing but a baseline is replaced.
+fn refuse_other_files(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(_) => read_baseline(path).map(|_| ()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Writes the baseline.
+fn update(path: &Path, known: &Baseline) -> Result<()> {
+    world::prepare()?;
+    let failed = |error: Error| Failure::new(&error, path);
+    let patience = world::patience(std::time::Duration::from_secs(10));
+    if fs::symlink_metadata(path).is_err() {
+        let created = write::create(path, world::private(), patience, &mut |out| known.write(out));
+        return Ok(created.map_err(failed)?);
+    }
+    let source = Source::open(path).map_err(failed)?;
+    let no_file = || Failure::usage("the baseline must be a file", "name a file");
+    let place = Place::new(path, source.stat().ok_or_else(no_file)?).map_err(failed)?;
+    let manners = Manners { patience, force: false };
+    write::replace(&place, manners, false, &mut |out| known.write(out)).map_err(failed)?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Files to work on: named, listed in a file, or found in folders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+
+use super::read_text;
+use crate::core::error::Error;
+use crate::ui::report::Failure;
+
+/// The files that a command works on.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Paths {
+    /// Files, or folders to search for *.jsonl files
+    #[arg(value_name = "PATH", required_unless_present = "files_from")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Take paths from this file, on lines or separated by NUL; - for standard input
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+}
+
+/// A file to work on.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    pub(super) path: PathBuf,
+    /// Whether it was named, not found in a folder.
+    pub(super) is_named: bool,
+}
+
+impl Paths {
+    /// Gives the files, in the order of the arguments; those of a folder by name.
+    ///
+    /// # Errors
+    /// A [`Failure`] if a list or a folder cannot be read.
+    pub(super) fn jobs(&self) -> Result<Vec<Job>> {
+        let mut paths = self.paths.clone();
+        if let Some(from) = &self.files_from {
+            let text = read_text(from).map_err(|error| Failure::new(&error, from))?;
+            let separator = if text.contains('\0') { '\0' } else { '\n' };
+            let names = text.split(separator).map(|name| name.strip_suffix('\r').unwrap_or(name));
+            paths.extend(names.filter(|name| !name.is_empty()).map(PathBuf::from));
+        }
+        let mut jobs = Vec::new();
+        for path in paths {
+            if path.is_dir() {
+                let found = search(&path).map_err(|error| Failure::new(&error, &path))?;
+                jobs.extend(found.into_iter().map(|path| Job { path, is_named: false }));
+            } else {
+                jobs.push(Job { path, is_named: true });
+            }
+        }
+        Ok(jobs)
+    }
+}
+
+/// Searches a folder for session files: `*.jsonl`, no hidden names; links to files, not to folders.
+fn search(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(Error::io("cannot read the folder"))? {
+            entries.push(entry.map_err(Error::io("cannot read the folder"))?);
+        }
+        for entry in entries {
+            let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = entry.path();
+            match entry.file_type().map_err(Error::io("cannot read the folder"))? {
+                kind if kind.is_dir() => folders.push(path),
+                kind if kind.is_symlink() && path.is_dir() => {}
+                _ if path.extension().is_some_and(|ending| ending == "jsonl") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}

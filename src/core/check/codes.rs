@@ -1,0 +1,243 @@
+//! The codes of findings: stable names, how grave each is, and what agents do. The README's table
+//! is made from here.
+//!
+//! What agents do was measured, not guessed: a small file for each code, opened with pi 1.6.0, omp
+//! 13.19.0 and omp 18.2.3.
+
+use std::fmt::Write;
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// An agent loses or misreads something.
+    Error,
+    /// Suspicious: agents cope, or only some of them do not.
+    Warning,
+}
+
+impl Severity {
+    /// Gives the stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// What is known of a code.
+struct Entry {
+    code: Code,
+    id: &'static str,
+    name: &'static str,
+    /// What it means, for the table.
+    title: &'static str,
+    /// What agents do with it.
+    agents: &'static str,
+}
+
+macro_rules! codes {
+    ($($(#[doc = $title:literal])+ $code:ident = $id:literal $name:literal: $agents:literal;)+) => {
+        /// What can be wrong with a session file.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[doc = $title])+ $code,)+
+        }
+
+        /// Every code, in the order of the enum.
+        const CODES: &[Entry] = &[
+            $(Entry { code: Code::$code, id: $id, name: $name, title: concat!($($title),+), agents: $agents },)+
+        ];
+    };
+}
+
+codes! {
+    /// not a session: no session header stands first
+    NotASession = "E001" "not-a-session":
+        "pi refuses the file; omp 13 replaces it with an empty session, so that everything in it is gone; omp 18 refuses it";
+    /// an empty file, or blank lines only
+    Empty = "E002" "empty":
+        "pi writes a header into an empty file and refuses one of blank lines; omp writes a header over it";
+    /// the header line is damaged or has no `id`
+    UnreadableHeader = "E003" "unreadable-header":
+        "pi refuses the file; omp 13 replaces it with an empty session, so that everything in it is gone; omp 18 refuses it";
+    /// a foreign line stands before the header
+    HeaderNotFirst = "E004" "header-not-first":
+        "pi refuses the file; omp 13 replaces it with an empty session, so that everything in it is gone; omp 18 refuses it";
+    /// a line that is not one JSON object
+    MalformedLine = "E005" "malformed-line":
+        "pi and omp skip it without a word; omp 18 rewrites the file without it when it next saves";
+    /// an unfinished last line: cut off, or a writer is still at work
+    TornLine = "E006" "torn-line":
+        "pi skips it and closes it with a line end; omp 13 skips it and glues its next entry to it, which is lost too; omp 18 rewrites the file without it when it next saves";
+    /// several records on one line
+    GluedObjects = "E007" "glued-objects":
+        "pi skips the whole line; omp keeps one of the records if both are whole, else it skips the line too";
+    /// NUL bytes, as a crash of the system leaves them
+    NulRun = "E008" "nul-run":
+        "pi and omp skip the line without a word; omp 18 rewrites the file without it when it next saves";
+    /// a byte order mark before the header
+    Bom = "E009" "byte-order-mark": "pi refuses the file; omp opens it";
+    /// two different entries with one id
+    DuplicateId = "E010" "duplicate-id":
+        "the later one counts, the earlier is never shown to the model; the tree shows everything below it twice, and if it makes an entry its own ancestor, pi and omp never finish opening";
+    /// an entry whose parent is not in the file
+    Orphan = "E011" "orphan":
+        "pi and omp start the conversation there and tell the model nothing of what came before";
+    /// entries that are each other's ancestors
+    Cycle = "E012" "cycle":
+        "if the leaf hangs on the loop, pi and omp 13 never finish opening and take all memory; omp 18 cuts it; off the path they do not show these entries";
+    /// an entry that is its own parent
+    SelfParent = "E013" "self-parent":
+        "if the leaf hangs on it, pi and omp 13 never finish opening and take all memory; omp 18 starts there; off the path it is shown as a root";
+    /// a foreign line, or no object at all, comes last, where agents look for the leaf
+    ForeignLeaf = "E014" "foreign-leaf":
+        "pi and omp resume there: an empty conversation, and the next message is written without a parent";
+    /// the header's version is none, or it is missing although the entries have ids
+    UnknownVersion = "E015" "unknown-version":
+        "pi and omp take it for version 1 if it is missing or below 2: they give every entry a new id and make one list of all branches";
+    /// a message entry without a message, or without a role that anybody knows
+    MalformedMessage = "E016" "malformed-message":
+        "without a message pi opens the file but cannot build the conversation, and omp cannot open it; one without a known role is left out";
+    /// `content` is missing or null
+    MissingContent = "E017" "missing-content":
+        "pi and omp read it as empty or pass it on, but the session is not in their lists; omp 18 cannot build the conversation over such an assistant message";
+    /// a second session header
+    SecondHeader = "W001" "second-header": "pi and omp 13 ignore it; omp 18 shows it as an entry of its own";
+    /// version 1 or 2
+    OldVersion = "W002" "old-version": "pi and omp migrate it: pi rewrites the file when it opens it, omp when it next saves";
+    /// a version newer than 3
+    NewerVersion = "W003" "newer-version": "pi and omp open it and write to it as if it were version 3";
+    /// bytes that are not UTF-8
+    BadUtf8 = "W004" "bad-utf8": "pi and omp read U+FFFD in their place";
+    /// half of a surrogate pair in a string
+    LoneSurrogate = "W005" "lone-surrogate": "pi and omp keep it and send it on; some providers refuse the request";
+    /// a line that stands in the file twice
+    DuplicateLine = "W006" "duplicate-line":
+        "pi and omp show everything below it once more in the tree for every copy; the conversation is the same";
+    /// a line without an `id`, of another program
+    ForeignLine = "W007" "foreign-line": "pi and omp show it as a root of its own; the conversation is the same";
+    /// the leaf is bookkeeping on an older branch: not the newest conversation is resumed
+    LeafOnOlderBranch = "W008" "leaf-on-older-branch": "pi and omp resume on that older branch";
+    /// a label for an entry that is not in the file
+    LabelWithoutTarget = "W009" "label-without-target": "pi and omp show it nowhere";
+    /// a compaction keeps from an entry on that is not in the file
+    KeptEntryMissing = "W010" "kept-entry-missing":
+        "pi and omp give the model the summary and what comes after it, and none of the messages that were to be kept";
+    /// a compaction keeps from an entry on that is not above it
+    KeptEntryOffPath = "W011" "kept-entry-off-path":
+        "pi and omp give the model the summary and what comes after it, and none of the messages that were to be kept";
+    /// a tool call in the conversation that nothing answers
+    CallWithoutResult = "W012" "call-without-result":
+        "pi and omp 13 send it as it is, and strict providers refuse the request";
+    /// a tool result in the conversation that answers no call
+    ResultWithoutCall = "W013" "result-without-call":
+        "pi and omp send it as it is, and strict providers refuse the request";
+    /// what omp 18 leaves out of the conversation: failed turns and calls without an answer
+    LeftOut = "W014" "left-out-by-omp-18":
+        "omp 18 leaves it out of what the model sees; pi, omp 13 and `session-tree context` show it";
+    /// content, or a block of it, that is not what it says it is
+    OddContent = "W015" "odd-content":
+        "pi and omp pass it on as it is; if they cannot read it, the session is not in their lists, or the provider refuses it";
+    /// an assistant message without `usage`
+    NoUsage = "W016" "no-usage": "pi and omp open it; its cost counts as nothing";
+    /// a timestamp that is missing or names no time
+    UnreadableTime = "W017" "unreadable-time": "pi and omp open it; where they sort by time, its place is arbitrary";
+    /// more than five minutes older than its parent
+    TimeBackwards = "W018" "time-backwards": "pi and omp do not mind; among its siblings it may stand in the wrong place";
+    /// a further root where nobody went back to the start
+    SeveralRoots = "W019" "several-roots":
+        "pi and omp start the conversation there and tell the model nothing of what came before";
+    /// two agents wrote to the file at the same time
+    InterleavedWriters = "W020" "interleaved-writers":
+        "pi and omp show two branches and resume on the one that was written to last; the other is not part of the conversation";
+    /// an image that is kept in another file, which is missing
+    MissingBlob = "W021" "missing-blob": "omp cannot show or send the image; pi never can";
+    /// an entry of more than 10 MB
+    BigEntry = "W022" "big-entry": "pi and omp read it, slowly; it is part of every request while it is in the conversation";
+    /// escape sequences for terminals in a text
+    TerminalEscape = "W023" "terminal-escape":
+        "pi and omp keep it; a program that prints it as it is lets it move the cursor, or set title and clipboard";
+    /// the last line is whole, but no line end follows
+    NoLineEnd = "W024" "no-line-end": "pi adds the line end; omp glues its next entry to the line, and both are lost";
+    /// a header with odd members
+    OddHeader = "W025" "odd-header": "pi and omp open it; lists show no folder, or a wrong time";
+    /// an entry without a type
+    UntypedEntry = "W026" "untyped-entry": "pi and omp keep it in the tree; it says nothing to the model";
+}
+
+impl Code {
+    /// Gives every code, errors first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        CODES.iter().map(|entry| entry.code)
+    }
+
+    /// Finds a code by its id or its name.
+    pub fn find(text: &str) -> Option<Self> {
+        let is_meant = |entry: &&Entry| entry.id.eq_ignore_ascii_case(text) || entry.name == text;
+        CODES.iter().find(is_meant).map(|entry| entry.code)
+    }
+
+    /// Gives the stable id, as `E005`.
+    pub fn id(self) -> &'static str {
+        self.entry().id
+    }
+
+    /// Gives the stable name, as `malformed-line`.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// Says what it means.
+    pub fn title(self) -> &'static str {
+        self.entry().title.trim()
+    }
+
+    /// Says what agents do with it.
+    pub fn agents(self) -> &'static str {
+        self.entry().agents
+    }
+
+    /// Tells how grave it is.
+    pub fn severity(self) -> Severity {
+        if self.id().starts_with('E') { Severity::Error } else { Severity::Warning }
+    }
+
+    fn entry(self) -> &'static Entry {
+        // Every variant is made together with its row, in one order.
+        &CODES[self as usize]
+    }
+}
+
+/// Gives the table of all codes in Markdown.
+pub fn table() -> String {
+    let mut out = String::from("| code | name | what | what agents do |\n|---|---|---|---|\n");
+    for code in Code::all() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "| `{}` | `{}` | {} | {} |", code.id(), code.name(), code.title(), code.agents());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{Code, Severity};
+
+    #[test]
+    fn codes_are_unique_and_in_order() {
+        let ids: Vec<_> = Code::all().map(Code::id).collect();
+        assert!(ids.is_sorted_by_key(|id| id.as_bytes()), "{ids:?}");
+        assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len());
+        assert_eq!(Code::all().map(Code::name).collect::<HashSet<_>>().len(), ids.len());
+        for code in Code::all() {
+            assert_eq!(Code::find(code.id()), Some(code));
+            assert_eq!(Code::find(code.name()), Some(code));
+        }
+        assert_eq!(Code::find("e005"), Some(Code::MalformedLine));
+        assert_eq!(Code::find("E05"), None);
+        assert_eq!(Code::Orphan.severity(), Severity::Error);
+        assert_eq!(Code::NoUsage.severity(), Severity::Warning);
+    }
+}

@@ -1,0 +1,127 @@
+//! What is wrong with the conversation as a model would get it.
+
+use std::collections::HashMap;
+
+use super::{Code, Detail, Spot};
+use crate::core::body::Bodies;
+use crate::core::context::{self, Item};
+use crate::core::entry::{Kind, Role, Stop};
+use crate::core::error::Result;
+use crate::core::inspect::Notes;
+use crate::core::session::{NodeId, Session};
+use crate::core::walk;
+
+pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
+    let mut bodies = Bodies::new(session);
+    let context = context::build(&mut bodies, session.leaf())?;
+    let messages = context.items.iter().filter_map(|item| match *item {
+        Item::Stored(node) | Item::Edited { target: node, .. } => Some(node),
+        _ => None,
+    });
+    let messages: Vec<NodeId> = messages.filter(|&node| session.traits(node).kind == Kind::Message).collect();
+    for &node in &messages {
+        if is_failed(&mut bodies, node)? {
+            spots.push(Spot::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
+        }
+    }
+    calls(session, notes, &messages, spots);
+    compactions(session, &mut bodies, spots)
+}
+
+/// Tells whether an assistant's turn ended in failure.
+fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
+    let traits = bodies.session().traits(node);
+    Ok(traits.role == Role::Assistant
+        && match traits.stop {
+            Stop::Normal => false,
+            Stop::Aborted => true,
+            Stop::Odd => {
+                let message = bodies.entry(node)?.message();
+                message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error")
+            }
+        })
+}
+
+/// Pairs tool calls with their results.
+fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<Spot>) {
+    let of_line = |list: &[(u32, u64)], line: u32| {
+        let from = list.partition_point(|(other, _)| *other < line);
+        let to = list.partition_point(|(other, _)| *other <= line);
+        from..to
+    };
+    // Place among the calls by the hash of their ids.
+    let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
+    for &node in messages {
+        let line = session.line(node);
+        for place in of_line(&notes.calls, line) {
+            open.insert(notes.calls[place].1, (node, place));
+        }
+        for place in of_line(&notes.results, line) {
+            let call = notes.results[place].1;
+            if open.remove(&call).is_none() {
+                spots.push(Spot::new(Code::ResultWithoutCall, line, Some(node), Detail::Call(call)));
+            }
+        }
+    }
+    let mut open: Vec<_> = open.into_iter().map(|(call, (node, place))| (place, node, call)).collect();
+    open.sort_unstable();
+    for (_, node, call) in open {
+        let line = session.line(node);
+        spots.push(Spot::new(Code::CallWithoutResult, line, Some(node), Detail::Call(call)));
+        spots.push(Spot::new(Code::LeftOut, line, Some(node), Detail::Call(call)));
+    }
+}
+
+/// Looks at what compactions say they keep.
+fn compactions(session: &Session, bodies: &mut Bodies<'_>, spots: &mut Vec<Spot>) -> Result<()> {
+    let mut ranges: Option<Ranges> = None;
+    for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::Compaction) {
+        let entry = bodies.entry(node)?;
+        if context::remote_history(entry).is_some() {
+            continue;
+        }
+        let kept = entry.get_str("firstKeptEntryId").unwrap_or_default();
+        if kept.is_empty() || kept == session.id(node) {
+            continue;
+        }
+        let Some(kept) = session.find(&kept) else {
+            spots.push(Spot::new(Code::KeptEntryMissing, session.line(node), Some(node), Detail::Nothing));
+            continue;
+        };
+        if !ranges.get_or_insert_with(|| Ranges::new(session)).is_above(kept, node) {
+            spots.push(Spot::new(Code::KeptEntryOffPath, session.line(node), Some(node), Detail::Node(kept)));
+        }
+    }
+    Ok(())
+}
+
+/// Answers who is whose ancestor without walking up: descendants stand right behind an entry in
+/// the order of display.
+struct Ranges {
+    place: Vec<u32>,
+    /// One past the place of the last descendant.
+    end: Vec<u32>,
+}
+
+impl Ranges {
+    fn new(session: &Session) -> Self {
+        let order = walk::display_order(session, None);
+        let mut place = vec![0; order.len()];
+        let mut end = vec![0; order.len()];
+        for (&node, at) in order.iter().zip(0_u32..) {
+            place[node.index()] = at;
+            end[node.index()] = at + 1;
+        }
+        for &node in order.iter().rev() {
+            if let Some(parent) = session.parent(node) {
+                end[parent.index()] = end[parent.index()].max(end[node.index()]);
+            }
+        }
+        Self { place, end }
+    }
+
+    fn is_above(&self, ancestor: NodeId, node: NodeId) -> bool {
+        let place = self.place[node.index()];
+        self.place[ancestor.index()] < place && place < self.end[ancestor.index()]
+    }
+}

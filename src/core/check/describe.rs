@@ -1,0 +1,430 @@
+//! The words of findings.
+
+use std::borrow::Cow;
+
+use super::path::Above;
+use super::{Code, Detail, Finding, Spot, lines};
+use crate::core::body::Bodies;
+use crate::core::entry::{BlockKind, Entry, Role};
+use crate::core::error::Result;
+use crate::core::inspect::{self, Notes, Odd};
+use crate::core::load;
+use crate::core::session::{NodeId, Session};
+use crate::core::time;
+
+/// Makes the words of one finding. A file that is no session has no bodies to read.
+pub(super) fn finding(spot: &Spot, notes: &Notes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
+    let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(spot.node?).to_owned()));
+    let (message, fix) = match bodies {
+        Some(bodies) => Words { spot, notes, session: bodies.session() }.of(bodies)?,
+        None => of_no_session(spot),
+    };
+    let effect = effect(spot);
+    Ok(Finding { code: spot.code, line: spot.line, entry_id, message, effect, fix, unreachable: spot.unreachable })
+}
+
+fn of_no_session(spot: &Spot) -> (String, String) {
+    let why = if let Detail::Reason(why) = spot.detail { why } else { "" };
+    match spot.code {
+        Code::Empty => {
+            ("empty file, no session".to_owned(), "delete it; it holds nothing that could be lost".to_owned())
+        }
+        Code::UnreadableHeader => {
+            let version = r#"{"type":"session","version":3,"id":"ID","timestamp":"TIME","cwd":"FOLDER"}"#;
+            let id = "the id stands in the file's name behind the `_`";
+            let what = if why == load::NO_ID { "give it" } else { "mend it to" };
+            (
+                format!("the session cannot be read: {why}"),
+                format!("{what} the form {version}; {id}. Keep a copy first"),
+            )
+        }
+        _ => (
+            format!("not a session: {why}"),
+            "if it was one, put a header line like {\"type\":\"session\",\"version\":3,\"id\":\"ID\",...} first; \
+             else keep it away from agents"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Says what is lost, then what agents do.
+fn effect(spot: &Spot) -> String {
+    let agents = spot.code.agents();
+    let plural = |count: u32| if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+    match (spot.code, spot.unreachable) {
+        (_, None | Some(0)) => agents.to_owned(),
+        (Code::Cycle | Code::SelfParent, Some(count)) => {
+            let fatal = matches!(spot.detail, Detail::Count(1));
+            let what = if fatal { "the whole session" } else { "off the path" };
+            format!("{} cannot be reached ({what}): {agents}", plural(count))
+        }
+        (Code::LeafOnOlderBranch, Some(count)) => {
+            format!("{} of the newest conversation left aside: {agents}", plural(count))
+        }
+        (Code::DuplicateId, Some(count)) => format!("{} replaced: {agents}", plural(count)),
+        (_, Some(count)) => format!("{} can no longer be reached from the leaf: {agents}", plural(count)),
+    }
+}
+
+struct Words<'w> {
+    spot: &'w Spot,
+    notes: &'w Notes,
+    session: &'w Session,
+}
+
+impl Words<'_> {
+    /// Gives message and fix.
+    fn of(&self, bodies: &mut Bodies<'_>) -> Result<(String, String)> {
+        let line = self.spot.line;
+        Ok(match (self.spot.code, self.spot.detail) {
+            (_, Detail::Odd(odd, detail)) => self.odd(odd, detail),
+            (_, Detail::Above(above)) => self.cut(above),
+            (Code::Cycle, _) => (
+                format!("`{}` is its own ancestor", self.own()),
+                format!("{} the loop is cut there by every command here", self.to_parent_before(line)),
+            ),
+            (Code::SelfParent, _) => {
+                (format!("`{}` is its own parent", self.own()), self.to_parent_before(line))
+            }
+            (Code::DuplicateId, Detail::Line(first)) => (
+                format!("id `{}` stands on line {first} too, with another entry", self.own()),
+                format!("give the entry on line {first} or {line} an id of its own, and its children that id as `parentId`"),
+            ),
+            (Code::DuplicateLine, Detail::Line(first)) => {
+                (format!("the same entry as on line {first}"), format!("delete line {line}"))
+            }
+            (Code::LabelWithoutTarget, Detail::Place(place)) => self.label(place),
+            (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(bodies, detail)?,
+            (Code::CallWithoutResult, Detail::Call(call)) => (
+                format!("tool call `{}` has no result in the conversation", self.call(bodies, call)?),
+                self.go_on_above("or add a `toolResult` for it behind this line"),
+            ),
+            (Code::ResultWithoutCall, Detail::Call(call)) => (
+                format!("result of the tool call `{}`, which is not in the conversation", self.call(bodies, call)?),
+                self.go_on_above("agents since 2026 mend this themselves when they send it"),
+            ),
+            (Code::LeftOut, Detail::Call(call)) => (
+                format!("tool call `{}` has no result: omp 18 leaves it out", self.call(bodies, call)?),
+                "nothing has to be done; `session-tree context` shows what is stored".to_owned(),
+            ),
+            (Code::LeftOut, _) => (
+                format!("the assistant's turn `{}` failed: omp 18 leaves it out", self.own()),
+                "nothing has to be done; `session-tree context` shows what is stored".to_owned(),
+            ),
+            (Code::LeafOnOlderBranch, Detail::Node(newest)) => (
+                format!(
+                    "the leaf `{}` ({}) is on an older branch; the newest conversation ends at `{}`, line {}",
+                    self.own(),
+                    self.session.traits(self.session.leaf().unwrap_or(newest)).kind.name().unwrap_or("unknown type"),
+                    self.session.id(newest),
+                    self.session.line(newest)
+                ),
+                format!("`session-tree navigate FILE {} --save`, unless it was left there on purpose", self.session.id(newest)),
+            ),
+            (Code::TimeBackwards, Detail::Gap(ms)) => (
+                format!("`{}` is {} older than its parent", self.own(), span(ms)),
+                "nothing has to be done if a clock was wrong; else check that `parentId` is right".to_owned(),
+            ),
+            (Code::InterleavedWriters, Detail::Count(count)) => (
+                format!(
+                    "`{}` answers a question with part of another conversation in between: two agents wrote at the same time ({count} such {})",
+                    self.own(),
+                    if count == 1 { "place" } else { "places" }
+                ),
+                "open a session in one agent only; `session-tree branch FILE --at TIP` gives a branch a file of its own".to_owned(),
+            ),
+            (Code::MissingBlob, Detail::Place(place)) => {
+                let name = self.notes.blobs.get(place as usize).map(|(_, hash)| lines::hex(hash)).unwrap_or_default();
+                (
+                    format!("the image {name} is not in omp's folder of blobs"),
+                    format!("bring `blobs/{name}` back beside omp's folder of sessions, or replace the block by text"),
+                )
+            }
+            (Code::UnreadableTime, _) => (
+                format!("`{}` has no timestamp that names a time", self.own()),
+                format!("set `timestamp` of line {line} to a time such as \"{}\"", self.time_before()),
+            ),
+            (Code::UnknownVersion, _) => (
+                "the header has no version that fits its entries".to_owned(),
+                format!("set `version` of line {line} to {}", if self.has_hooks() { 2 } else { 3 }),
+            ),
+            (Code::OldVersion, Detail::Count(version)) => {
+                (format!("version {version}"), "`session-tree migrate FILE`".to_owned())
+            }
+            (Code::NewerVersion, Detail::Count(version)) => (
+                format!("version {version} is newer than 3, the newest known"),
+                "open it only with the agent that wrote it".to_owned(),
+            ),
+            (Code::OddHeader, Detail::Reason(why)) => {
+                (format!("odd header: {why}"), format!("set it right on line {line}, if an agent minds"))
+            }
+            (code, _) => (code.title().to_owned(), format!("look at line {line}")),
+        })
+    }
+
+    /// Gives the id of the finding's entry.
+    fn own(&self) -> &str {
+        self.spot.node.map_or("", |node| self.session.id(node))
+    }
+
+    /// Says what is odd about a line by itself.
+    fn odd(&self, odd: Odd, detail: u32) -> (String, String) {
+        let line = self.spot.line;
+        let delete = || format!("delete line {line}; nothing on it can be read");
+        let lost = self.lost();
+        let (message, fix) = match odd {
+            Odd::Torn => (
+                format!("unfinished last line: cut off, or a writer is still at work{lost}"),
+                format!("close the agent that has it open, then check again; if it stays, delete line {line}"),
+            ),
+            Odd::NoLineEnd => ("no line end behind the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
+            Odd::Cut => (format!("cut short{lost}"), self.mend()),
+            Odd::NotJson => (format!("not JSON from byte {detail} on{lost}"), self.mend()),
+            Odd::NotAnObject if self.spot.code == Code::ForeignLeaf => {
+                ("the last line is no object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
+            }
+            Odd::NotAnObject if detail == 1 => {
+                ("`null`, no object: omp cannot open a file with it".to_owned(), format!("delete line {line}"))
+            }
+            Odd::NotAnObject => ("no JSON object".to_owned(), format!("delete line {line}")),
+            Odd::TooLong => ("longer than 4 GiB".to_owned(), format!("take the images on line {line} out")),
+            Odd::Nul => (format!("{detail} NUL bytes"), delete()),
+            Odd::NulBefore => (
+                format!("{} NUL bytes before a whole record{lost}", detail - 1),
+                format!("delete the first {} bytes of line {line}: `sed -i '{line}s/^\\x00*//' FILE`", detail - 1),
+            ),
+            Odd::FragmentBefore => (
+                format!("a fragment, then a whole record from byte {detail} on{lost}"),
+                format!("delete the first {} bytes of line {line}; the record behind them is whole", detail - 1),
+            ),
+            Odd::Glued => (
+                format!("several records on one line, the second from byte {detail} on{lost}"),
+                format!("put a line end before byte {detail} of line {line}"),
+            ),
+            Odd::Bom => (
+                "an UTF-8 byte order mark before the header".to_owned(),
+                "delete the first 3 bytes: `sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`".to_owned(),
+            ),
+            Odd::BadUtf8 => (
+                format!("bytes that are not UTF-8, from byte {detail} on"),
+                "nothing has to be done; agents read U+FFFD there".to_owned(),
+            ),
+            Odd::LoneSurrogate => (
+                format!("half of a surrogate pair at byte {detail}"),
+                format!(
+                    "replace the six characters at byte {detail} of line {line} by `\\ufffd` if a provider refuses them"
+                ),
+            ),
+            Odd::Escape => (
+                format!("an escape sequence for terminals at byte {detail}"),
+                "nothing has to be done here: `session-tree` shows it escaped; do not print the file as it is"
+                    .to_owned(),
+            ),
+            Odd::Big => (
+                format!("{} MB on one line", detail / 1_000_000),
+                format!("take images out of line {line}, or go on behind a compaction"),
+            ),
+            Odd::Foreign => self.foreign(),
+            Odd::SecondHeader => {
+                ("a second session header; the first one counts".to_owned(), format!("delete line {line}"))
+            }
+            Odd::Untyped => (
+                format!("`{}` has no type", self.own()),
+                format!("give line {line} a `type`, such as \"custom\"; do not delete it if it has children"),
+            ),
+            Odd::NoMessage => (
+                format!("message entry `{}` without a message", self.own()),
+                format!("change `type` of line {line} to \"custom\"; its children keep their parent"),
+            ),
+            Odd::NoRole => (
+                format!("message `{}` has no role that is known", self.own()),
+                format!("set `role` in line {line}, or change its `type` to \"custom\""),
+            ),
+            Odd::NoContent => {
+                (format!("`{}` has no content", self.own()), format!("set `content` in line {line} to []"))
+            }
+            Odd::OddContent => (
+                format!("the content of `{}` is neither a list of blocks nor a text where one may stand", self.own()),
+                format!("make `content` in line {line} a list: [{{\"type\":\"text\",\"text\":\"...\"}}]"),
+            ),
+            Odd::OddBlock => (
+                format!("content block {detail} of `{}` is not what it says it is", self.own()),
+                format!("mend or take out block {detail} of `content` in line {line}"),
+            ),
+            Odd::NoUsage => (
+                format!("assistant message `{}` without `usage`", self.own()),
+                "nothing has to be done; what it cost is not known".to_owned(),
+            ),
+            Odd::NoParent => (format!("`{}` has no `parentId`", self.own()), self.to_parent_before(line)),
+        };
+        (message, fix)
+    }
+
+    fn foreign(&self) -> (String, String) {
+        let line = self.spot.line;
+        match self.spot.code {
+            Code::HeaderNotFirst => (
+                "a foreign line before the header".to_owned(),
+                format!("delete line {line}, or move it behind the header, but not to the end"),
+            ),
+            Code::ForeignLeaf => {
+                let leaf = self.session.leaf().map_or_else(String::new, |leaf| {
+                    format!("; without it they would resume at `{}`", self.session.id(leaf))
+                });
+                (
+                    format!("a line without an `id` is the last one: agents take it as the leaf{leaf}"),
+                    format!("delete line {line}, or append an entry: `session-tree navigate FILE @ --label NAME`"),
+                )
+            }
+            _ => (
+                "a line without an `id`, of another program".to_owned(),
+                format!("delete line {line}, if nobody needs it"),
+            ),
+        }
+    }
+
+    /// Says which entries a damaged line held.
+    fn lost(&self) -> String {
+        let from = self.notes.lost.partition_point(|lost| lost.line < self.spot.line);
+        let here = self.notes.lost[from..].iter().take_while(|lost| lost.line == self.spot.line);
+        let ids: Vec<_> = here.filter_map(|lost| Some(format!("`{}`", lost.id.as_deref()?))).take(4).collect();
+        if ids.is_empty() { String::new() } else { format!("; it held {}", ids.join(", ")) }
+    }
+
+    /// Says how to mend a line whose end is gone.
+    fn mend(&self) -> String {
+        let line = self.spot.line;
+        let from = self.notes.lost.partition_point(|lost| lost.line < line);
+        let here = self.notes.lost[from..].first().filter(|lost| lost.line == line);
+        let parent = match here.map(|lost| &lost.parent) {
+            Some(inspect::Above::Entry(parent)) if self.session.find(parent).is_some() => format!("\"{parent}\""),
+            Some(inspect::Above::Root) => "null".to_owned(),
+            _ => return format!("take the line from a backup; else delete line {line} and see to its children"),
+        };
+        match here.and_then(|lost| lost.id.as_deref()) {
+            Some(id) => format!(
+                "take the line from a backup, or put in its place {{\"type\":\"custom\",\"id\":\"{id}\",\"parentId\":{parent},\"customType\":\"lost\"}}"
+            ),
+            None => format!("take the line from a backup; else delete line {line} and see to its children"),
+        }
+    }
+
+    /// Says what to do with a root that is none.
+    fn cut(&self, above: Above) -> (String, String) {
+        let (line, own) = (self.spot.line, self.own());
+        let missing = self.spot.node.and_then(|node| self.session.missing_parent(node));
+        let what = match missing {
+            Some(missing) => format!("parent `{missing}` of `{own}` is not in the file"),
+            None => format!("`{own}` starts a conversation of its own, but nobody went back to the start"),
+        };
+        let on_line = |lost: u32| self.notes.lost.get(lost as usize).map_or(0, |lost| lost.line);
+        let (more, fix) = match above {
+            Above::Certain { node, lost } => (
+                format!("; it was on line {}, which is damaged", on_line(lost)),
+                format!(
+                    "mend line {} first; else set `parentId` of line {line} to \"{}\"",
+                    on_line(lost),
+                    self.session.id(node)
+                ),
+            ),
+            Above::Root { lost } => (
+                format!("; it was on line {}, which is damaged", on_line(lost)),
+                format!("mend line {} first; else set `parentId` of line {line} to null", on_line(lost)),
+            ),
+            Above::Likely(node) => (String::new(), self.set_likely(line, node)),
+            Above::Unknown => {
+                (String::new(), format!("set `parentId` of line {line} to null: nothing stands before it"))
+            }
+        };
+        (what + &more, fix)
+    }
+
+    fn set_likely(&self, line: u32, node: NodeId) -> String {
+        format!(
+            "if the conversation went straight on from line {}, set `parentId` of line {line} to \"{}\"",
+            self.session.line(node),
+            self.session.id(node)
+        )
+    }
+
+    fn to_parent_before(&self, line: u32) -> String {
+        match self.spot.node.and_then(|node| node.0.checked_sub(1)) {
+            Some(before) => format!("{};", self.set_likely(line, NodeId(before))),
+            None => format!("set `parentId` of line {line} to null;"),
+        }
+    }
+
+    /// Says how to leave a place that a provider refuses.
+    fn go_on_above(&self, more: &str) -> String {
+        match self.spot.node.and_then(|node| self.session.parent(node)) {
+            Some(parent) => {
+                format!("go on above it: `session-tree navigate FILE {} --save`; {more}", self.session.id(parent))
+            }
+            None => more.to_owned(),
+        }
+    }
+
+    fn label(&self, place: u32) -> (String, String) {
+        let Some(label) = self.session.labels().get(place as usize) else { return Default::default() };
+        (
+            format!("label `{}` is for `{}`, which is not in the file", label.name, label.target_id),
+            format!(
+                "set `targetId` of line {} to the entry that is meant; do not delete the line if it has children",
+                self.spot.line
+            ),
+        )
+    }
+
+    fn kept(&self, bodies: &mut Bodies<'_>, detail: Detail) -> Result<(String, String)> {
+        let Some(node) = self.spot.node else { return Ok(Default::default()) };
+        let kept = bodies.entry(node)?.get_str("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
+        let why = match detail {
+            Detail::Node(kept) => format!("which is on line {}, not above it", self.session.line(kept)),
+            _ => "which is not in the file".to_owned(),
+        };
+        let parent = self.session.parent(node).map_or("", |parent| self.session.id(parent));
+        Ok((
+            format!("compaction `{}` keeps from `{kept}` on, {why}", self.own()),
+            format!(
+                "set `firstKeptEntryId` of line {} to the first entry to keep, such as \"{parent}\" right above it",
+                self.spot.line
+            ),
+        ))
+    }
+
+    /// Finds the id of a tool call by its hash.
+    fn call(&self, bodies: &mut Bodies<'_>, hash: u64) -> Result<String> {
+        let Some(node) = self.spot.node else { return Ok(String::new()) };
+        let entry = bodies.entry(node)?;
+        let is_it = |id: &Cow<'_, str>| inspect::hash(id.as_bytes()) == hash;
+        let of_result = entry.tool_call_id().filter(is_it);
+        Ok(of_result.or_else(|| call_in(entry, &is_it)).map(Cow::into_owned).unwrap_or_default())
+    }
+
+    /// Spells the time of the nearest entry before it that has one.
+    fn time_before(&self) -> String {
+        let from = self.spot.node.map_or(0, NodeId::index);
+        let before = (0..from).rev().take(64).filter_map(|at| self.session.stamp(NodeId(u32::try_from(at).ok()?)).ms());
+        time::iso(before.into_iter().next().or(self.session.header.stamp.ms()).unwrap_or(0))
+    }
+
+    /// Tells whether a role of version 2 is in use.
+    fn has_hooks(&self) -> bool {
+        self.session.nodes().any(|node| self.session.traits(node).role == Role::HookMessage)
+    }
+}
+
+fn call_in<'e>(entry: Entry<'e>, is_it: &dyn Fn(&Cow<'_, str>) -> bool) -> Option<Cow<'e, str>> {
+    let calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
+    calls.filter_map(|call| call.id()).find(|id| is_it(id))
+}
+
+/// Spells a time span in its largest whole unit.
+fn span(ms: i64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0..120 => format!("{minutes} minutes"),
+        120..2880 => format!("{} hours", minutes / 60),
+        _ => format!("{} days", minutes / 1440),
+    }
+}

@@ -1,0 +1,110 @@
+//! What is wrong with single lines.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{Code, Detail, Spot};
+use crate::core::header::{CURRENT, Declared};
+use crate::core::inspect::{Note, Notes, Odd};
+use crate::core::session::Session;
+use crate::core::time::Stamp;
+
+pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, spots: &mut Vec<Spot>) {
+    header(session, spots);
+    for note in &notes.odd {
+        let is_list = session.version == 1;
+        let code = match note.odd {
+            Odd::Torn => Code::TornLine,
+            Odd::NoLineEnd => Code::NoLineEnd,
+            // Agents drop `null` and take all else for an entry.
+            Odd::NotAnObject if note.detail == 0 && is_last(session, notes, note.line) => Code::ForeignLeaf,
+            Odd::Cut | Odd::NotJson | Odd::NotAnObject | Odd::TooLong => Code::MalformedLine,
+            Odd::Nul | Odd::NulBefore => Code::NulRun,
+            Odd::FragmentBefore | Odd::Glued => Code::GluedObjects,
+            Odd::Bom => Code::Bom,
+            Odd::BadUtf8 => Code::BadUtf8,
+            Odd::LoneSurrogate => Code::LoneSurrogate,
+            Odd::Escape => Code::TerminalEscape,
+            Odd::Big => Code::BigEntry,
+            Odd::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
+            Odd::Foreign if is_list => continue,
+            // The last line of all is what agents resume at.
+            Odd::Foreign if is_last(session, notes, note.line) => Code::ForeignLeaf,
+            Odd::Foreign => Code::ForeignLine,
+            Odd::SecondHeader => Code::SecondHeader,
+            Odd::Untyped => Code::UntypedEntry,
+            Odd::NoMessage | Odd::NoRole => Code::MalformedMessage,
+            Odd::NoContent => Code::MissingContent,
+            Odd::OddContent | Odd::OddBlock => Code::OddContent,
+            Odd::NoUsage => Code::NoUsage,
+            // A matter of the tree.
+            Odd::NoParent => continue,
+        };
+        let detail = Detail::Odd(note.odd, note.detail);
+        spots.push(Spot::new(code, note.line, session.on_line(note.line), detail));
+    }
+    for node in session.nodes() {
+        if matches!(session.stamp(node), Stamp::Absent | Stamp::Unknown) {
+            spots.push(Spot::new(Code::UnreadableTime, session.line(node), Some(node), Detail::Nothing));
+        }
+    }
+    missing_blobs(session, notes, blobs, spots);
+}
+
+/// Tells whether nothing that agents take for an entry stands behind a line.
+fn is_last(session: &Session, notes: &Notes, line: u32) -> bool {
+    let is_entry = |note: &&Note| note.odd == Odd::Foreign || note.odd == Odd::NotAnObject && note.detail == 0;
+    let last_odd = notes.odd.iter().rev().find(is_entry).map_or(0, |note| note.line);
+    line >= last_odd && session.leaf().is_none_or(|leaf| session.line(leaf) < line)
+}
+
+fn header(session: &Session, spots: &mut Vec<Spot>) {
+    let header = &session.header;
+    let mut push = |code, detail| spots.push(Spot::new(code, header.line, None, detail));
+    match header.version {
+        Declared::Odd => push(Code::UnknownVersion, Detail::Nothing),
+        Declared::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
+        _ if session.version > CURRENT => push(Code::NewerVersion, Detail::Count(session.version)),
+        _ if session.version < CURRENT => push(Code::OldVersion, Detail::Count(session.version)),
+        _ => {}
+    }
+    if let Some(why) = odd_header(session) {
+        push(Code::OddHeader, Detail::Reason(why));
+    }
+}
+
+fn odd_header(session: &Session) -> Option<&'static str> {
+    let header = &session.header;
+    let raw = crate::core::json::Raw::new(&header.raw);
+    let is_string = |name: &str| raw.get(name).is_some_and(|value| value.string_body().is_some());
+    // Agents build file names from it.
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
+    if !header.id.starts_with(|char: char| char.is_ascii_alphanumeric()) || !header.id.chars().all(is_plain) {
+        return Some("its `id` is no name that a file could have");
+    }
+    if is_string("version") {
+        return Some("its `version` is a string, not a number");
+    }
+    if !is_string("cwd") {
+        return Some("it has no `cwd`, the folder of the project");
+    }
+    if !matches!(header.stamp, Stamp::Plain(_) | Stamp::Other(_)) || !is_string("timestamp") {
+        return Some("its `timestamp` is no ISO 8601 time");
+    }
+    None
+}
+
+fn missing_blobs(session: &Session, notes: &Notes, blobs: Option<&Path>, spots: &mut Vec<Spot>) {
+    let mut known: HashMap<[u8; 32], bool> = HashMap::new();
+    for ((line, hash), place) in notes.blobs.iter().zip(0..) {
+        let is_there = || blobs.is_some_and(|folder| folder.join(hex(hash)).exists());
+        if !*known.entry(*hash).or_insert_with(is_there) {
+            spots.push(Spot::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Place(place)));
+        }
+    }
+}
+
+/// Spells a hash as the name of its file.
+pub(super) fn hex(hash: &[u8; 32]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,153 @@
+//! The path that agents would resume on if nothing were damaged: where it is cut, and what lies
+//! beyond each cut.
+
+use std::collections::HashMap;
+
+use crate::core::entry::{Kind, Role};
+use crate::core::inspect::{self, Notes, Odd};
+use crate::core::session::{NodeId, Session};
+
+/// Where a path goes on above a cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Above {
+    /// At this entry, which a damaged line names; `lost` is its place among the lost entries.
+    Certain { node: NodeId, lost: u32 },
+    /// Nowhere: what was lost was a root.
+    Root { lost: u32 },
+    /// Perhaps at this entry, the one before it in the file.
+    Likely(NodeId),
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl Above {
+    fn node(self) -> Option<NodeId> {
+        match self {
+            Self::Certain { node, .. } | Self::Likely(node) => Some(node),
+            Self::Root { .. } | Self::Unknown => None,
+        }
+    }
+}
+
+/// The cuts of a session, and how much lies beyond them.
+#[derive(Debug, Default)]
+pub(super) struct Cuts {
+    /// Roots that are none: where each goes on.
+    pub(super) above: HashMap<NodeId, Above>,
+    /// Of every cut on the path how many entries lie beyond it.
+    beyond: HashMap<NodeId, u32>,
+    /// Of lost entries on the path, by place.
+    beyond_lost: HashMap<u32, u32>,
+    /// Whether the path runs into a loop.
+    pub(super) runs_into_a_loop: bool,
+}
+
+impl Cuts {
+    pub(super) fn find(session: &Session, notes: &Notes) -> Self {
+        let mut cuts = Self::default();
+        let lost = lost_by_id(notes);
+        let mut guesses: HashMap<&str, Above> = HashMap::new();
+        for (orphan, missing) in session.orphans() {
+            // All children of one missing entry hang below one place.
+            let above = *guesses.entry(missing).or_insert_with(|| go_on(session, notes, &lost, orphan, missing));
+            cuts.above.insert(orphan, above);
+        }
+        for root in severed(session, notes) {
+            cuts.above.insert(root, before(root));
+        }
+        cuts.walk(session, notes, &lost);
+        cuts
+    }
+
+    /// Tells how many entries lie beyond a cut.
+    pub(super) fn beyond(&self, cut: NodeId) -> u32 {
+        self.beyond.get(&cut).copied().unwrap_or(0)
+    }
+
+    /// Tells how many entries lie beyond a lost entry, by its place.
+    pub(super) fn beyond_lost(&self, lost: usize) -> u32 {
+        u32::try_from(lost).ok().and_then(|lost| self.beyond_lost.get(&lost)).copied().unwrap_or(0)
+    }
+
+    /// Goes from the leaf over all cuts.
+    fn walk(&mut self, session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) {
+        let mut seen = vec![false; session.len()];
+        let mut length = 0_u32;
+        let mut met = Vec::new();
+        let mut met_lost = Vec::new();
+        let mut at = session.leaf();
+        while let Some(node) = at.filter(|node| !std::mem::replace(&mut seen[node.index()], true)) {
+            length += 1;
+            at = session.parent(node);
+            if at.is_some() {
+                continue;
+            }
+            if let Some(&above) = self.above.get(&node) {
+                met.push((node, length));
+                // Lost entries may follow each other.
+                let mut name = session.missing_parent(node);
+                while let Some(&place) = name.and_then(|id| lost.get(id))
+                    && met_lost.last().is_none_or(|&(last, _)| last != place)
+                    && met_lost.len() <= notes.lost.len()
+                {
+                    met_lost.push((place, length));
+                    name = match &notes.lost[place as usize].parent {
+                        inspect::Above::Entry(id) => Some(id),
+                        inspect::Above::Root | inspect::Above::Unknown => None,
+                    };
+                }
+                at = above.node();
+            } else if session.cuts().contains(&node) {
+                self.runs_into_a_loop = true;
+            }
+        }
+        self.beyond = met.into_iter().map(|(cut, at)| (cut, length - at)).collect();
+        self.beyond_lost = met_lost.into_iter().map(|(place, at)| (place, length - at)).collect();
+    }
+}
+
+/// Gives the lost entries by their ids; of several with one id the last one counts.
+fn lost_by_id(notes: &Notes) -> HashMap<&str, u32> {
+    let lost = notes.lost.iter().zip(0..);
+    lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect()
+}
+
+/// Finds where the path goes on above an orphan.
+fn go_on(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>, orphan: NodeId, missing: &str) -> Above {
+    let mut name = missing;
+    let mut first = None;
+    // No more steps than there are lost entries: they may name each other in a circle.
+    for _ in 0..=notes.lost.len() {
+        let Some(&place) = lost.get(name) else { break };
+        let first = *first.get_or_insert(place);
+        match &notes.lost[place as usize].parent {
+            inspect::Above::Root => return Above::Root { lost: first },
+            inspect::Above::Unknown => break,
+            inspect::Above::Entry(parent) => match session.find(parent) {
+                Some(node) => return Above::Certain { node, lost: first },
+                None => name = parent,
+            },
+        }
+    }
+    before(orphan)
+}
+
+/// Gives the entry before another one in the file.
+fn before(node: NodeId) -> Above {
+    node.0.checked_sub(1).map_or(Above::Unknown, |before| Above::Likely(NodeId(before)))
+}
+
+/// Finds roots that no agent starts a conversation with: an answer, or an entry that was written
+/// when the leaf was not known. Of an old list all entries have none.
+pub(super) fn severed<'a>(session: &'a Session, notes: &'a Notes) -> impl Iterator<Item = NodeId> + 'a {
+    let without = notes.odd.iter().filter(|note| note.odd == Odd::NoParent && session.version > 1);
+    let mut without = without.filter_map(|note| session.on_line(note.line)).peekable();
+    let cuts: std::collections::HashSet<NodeId> = session.cuts().iter().copied().collect();
+    session.roots().iter().copied().filter(move |&root| {
+        while without.next_if(|&other| other < root).is_some() {}
+        let has_none = without.next_if_eq(&root).is_some();
+        let traits = session.traits(root);
+        let answers = traits.kind == Kind::Message && matches!(traits.role, Role::Assistant | Role::ToolResult);
+        root.index() > 0 && (has_none || answers) && session.missing_parent(root).is_none() && !cuts.contains(&root)
+    })
+}

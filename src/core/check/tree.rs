@@ -1,0 +1,204 @@
+//! What is wrong with how the entries hang together.
+
+use super::path::{self, Cuts};
+use super::{Code, Detail, Spot};
+use crate::core::body::Bodies;
+use crate::core::entry::{Kind, Role};
+use crate::core::error::Result;
+use crate::core::inspect::{Notes, Twin};
+use crate::core::session::{NodeId, Session};
+use crate::core::walk;
+
+/// An entry may be older than its parent by this many milliseconds: clocks are not exact, and
+/// agents stamp some entries before they write them.
+const PATIENCE: i64 = 5 * 60 * 1000;
+
+pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
+    let cuts = Cuts::find(session, notes);
+    count_lost(notes, &cuts, spots);
+    let size = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    if let Some(leaf) = session.leaf()
+        && let Some(spot) = spots.iter_mut().find(|spot| spot.code == Code::ForeignLeaf)
+    {
+        spot.unreachable = Some(size(walk::path(session, Some(leaf)).len()));
+    }
+    for (orphan, _) in session.orphans() {
+        let above = cuts.above.get(&orphan).copied().unwrap_or(path::Above::Unknown);
+        let mut spot = Spot::new(Code::Orphan, session.line(orphan), Some(orphan), Detail::Above(above));
+        spot.unreachable = Some(cuts.beyond(orphan));
+        spots.push(spot);
+    }
+    for root in path::severed(session, notes) {
+        let above = cuts.above.get(&root).copied().unwrap_or(path::Above::Unknown);
+        let mut spot = Spot::new(Code::SeveralRoots, session.line(root), Some(root), Detail::Above(above));
+        spot.unreachable = Some(cuts.beyond(root));
+        spots.push(spot);
+    }
+    loops(session, &cuts, spots)?;
+    twins(session, notes, spots)?;
+    labels(session, spots);
+    times(session, spots);
+    writers(session, spots);
+    leaf(session, spots)
+}
+
+/// Says of damaged lines what was lost with them.
+fn count_lost(notes: &Notes, cuts: &Cuts, spots: &mut [Spot]) {
+    let mut lost = notes.lost.iter().enumerate().peekable();
+    // Both are in the order of the file.
+    let is_damage =
+        |code: Code| matches!(code, Code::MalformedLine | Code::TornLine | Code::NulRun | Code::GluedObjects);
+    for spot in spots.iter_mut().filter(|spot| is_damage(spot.code)) {
+        while lost.next_if(|(_, lost)| lost.line < spot.line).is_some() {}
+        let (mut own, mut beyond) = (0, 0);
+        while let Some((place, _)) = lost.next_if(|(_, lost)| lost.line == spot.line) {
+            own += 1;
+            beyond = beyond.max(cuts.beyond_lost(place));
+        }
+        spot.unreachable = Some(own + beyond);
+    }
+}
+
+/// Reports what is its own ancestor.
+fn loops(session: &Session, cuts: &Cuts, spots: &mut Vec<Spot>) -> Result<()> {
+    if session.cuts().is_empty() {
+        return Ok(());
+    }
+    let order = walk::display_order(session, None);
+    let depths = walk::depths(session, &order);
+    let mut places = vec![0_usize; session.len()];
+    for (at, node) in order.iter().enumerate() {
+        places[node.index()] = at;
+    }
+    let root_of_leaf = walk::path(session, session.leaf()).first().copied();
+    let mut bodies = Bodies::new(session);
+    let mut in_order = session.cuts().to_vec();
+    in_order.sort_unstable();
+    for cut in in_order {
+        let is_own = session.version > 1 && bodies.entry(cut)?.parent_id().as_deref() == Some(session.id(cut));
+        let code = if is_own { Code::SelfParent } else { Code::Cycle };
+        // What hangs off it stands right behind it and is deeper.
+        let from = places[cut.index()];
+        let below = order[from + 1..].iter().take_while(|node| depths[node.index()] > 0).count();
+        let is_fatal = cuts.runs_into_a_loop && root_of_leaf == Some(cut);
+        // Off the path an entry that is its own parent is shown as a root, a loop is not.
+        let count = match (is_fatal, is_own) {
+            (true, _) => session.len(),
+            (false, true) => 0,
+            (false, false) => below + 1,
+        };
+        let mut spot = Spot::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
+        spot.unreachable = Some(u32::try_from(count).unwrap_or(u32::MAX));
+        spots.push(spot);
+    }
+    Ok(())
+}
+
+/// Reports ids that stand on several lines.
+fn twins(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
+    for twin in &notes.twins {
+        let same = is_same(session, twin)?;
+        let code = if same { Code::DuplicateLine } else { Code::DuplicateId };
+        let mut spot = Spot::new(code, twin.line, session.on_line(twin.line), Detail::Line(twin.first_line));
+        spot.unreachable = Some(u32::from(!same));
+        spots.push(spot);
+    }
+    Ok(())
+}
+
+fn is_same(session: &Session, twin: &Twin) -> Result<bool> {
+    const STEP: u32 = 64 * 1024;
+    if twin.len != twin.first_len {
+        return Ok(false);
+    }
+    let (mut new, mut first) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < twin.len {
+        let count = STEP.min(twin.len - at);
+        for (buffer, offset) in [(&mut new, twin.offset), (&mut first, twin.first_offset)] {
+            buffer.resize(count as usize, 0);
+            session.source.read_at(buffer, offset + u64::from(at))?;
+        }
+        if new != first {
+            return Ok(false);
+        }
+        at += count;
+    }
+    Ok(true)
+}
+
+fn labels(session: &Session, spots: &mut Vec<Spot>) {
+    for (label, place) in session.labels().iter().zip(0..) {
+        if label.target.is_none() {
+            let line = session.line(label.set_by);
+            spots.push(Spot::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Place(place)));
+        }
+    }
+}
+
+fn times(session: &Session, spots: &mut Vec<Spot>) {
+    // A label that goes along into a new file keeps its old time.
+    for node in session.nodes().filter(|&node| session.traits(node).kind != Kind::Label) {
+        let parent = session.parent(node).and_then(|parent| session.stamp(parent).ms());
+        if let (Some(own), Some(parent)) = (session.stamp(node).ms(), parent)
+            && parent.saturating_sub(own) > PATIENCE
+        {
+            let gap = Detail::Gap(parent.saturating_sub(own));
+            spots.push(Spot::new(Code::TimeBackwards, session.line(node), Some(node), gap));
+        }
+    }
+}
+
+/// Reports that two agents wrote at the same time: an answer whose question is not right above it,
+/// since part of another conversation came in between. Nobody can go back to a question and answer
+/// it: going back makes a new question.
+fn writers(session: &Session, spots: &mut Vec<Spot>) {
+    let mut last: Option<NodeId> = None;
+    let mut found: Option<(NodeId, NodeId)> = None;
+    let mut count = 0;
+    for node in session.nodes() {
+        let traits = session.traits(node);
+        let answers = traits.kind == Kind::Message && matches!(traits.role, Role::Assistant | Role::ToolResult);
+        if answers
+            && let (Some(parent), Some(between)) = (session.parent(node), last)
+            && parent < between
+        {
+            count += 1;
+            found = found.or(Some((node, between)));
+        }
+        if traits.kind.is_conversation() {
+            last = Some(node);
+        }
+    }
+    if let Some((node, _)) = found {
+        spots.push(Spot::new(Code::InterleavedWriters, session.line(node), Some(node), Detail::Count(count)));
+    }
+}
+
+/// Reports a leaf that is no part of the conversation and sits on a branch that is not the newest.
+fn leaf(session: &Session, spots: &mut Vec<Spot>) -> Result<()> {
+    let is_talk = |node: NodeId| session.traits(node).kind.is_conversation();
+    let Some(leaf) = session.leaf().filter(|&leaf| !is_talk(leaf)) else { return Ok(()) };
+    let Some(newest) = session.nodes().rev().find(|&node| is_talk(node)) else { return Ok(()) };
+    let active = walk::active(session, Some(leaf));
+    if active[newest.index()] {
+        return Ok(());
+    }
+    let mut bodies = Bodies::new(session);
+    let mut at = Some(leaf);
+    while let Some(node) = at.filter(|&node| !is_talk(node)) {
+        // Left there on purpose, by `navigate --save`.
+        if session.traits(node).kind == Kind::Custom
+            && bodies.entry(node)?.get_str("customType").as_deref() == Some("session-tree/leaf")
+        {
+            return Ok(());
+        }
+        at = session.parent(node);
+    }
+    let left = std::iter::successors(Some(newest), |&node| session.parent(node));
+    let left = left.take_while(|node| !active[node.index()]).count();
+    let mut spot = Spot::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
+    spot.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
+    spots.push(spot);
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Where agents resume a session, why there, and what the other branches are.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::Code;
+use crate::core::body::Bodies;
+use crate::core::context;
+use crate::core::entry::Kind;
+use crate::core::error::Result;
+use crate::core::session::{NodeId, Session};
+use crate::core::source::Source;
+use crate::core::time::Stamp;
+use crate::core::walk;
+
+/// So many entries are walked over to count the messages of branches whose contexts need more than
+/// adding up; beyond that they are not counted.
+const STEPS: usize = 20_000_000;
+
+/// The end of a branch.
+#[derive(Clone, Debug)]
+pub struct Tip {
+    /// The last entry's id.
+    pub id: String,
+    /// Its 1-based line.
+    pub line: u32,
+    /// When the last entry of its conversation was made.
+    pub stamp: Stamp,
+    /// How many messages a model would get there, if it was counted.
+    pub messages: Option<usize>,
+    /// Whether it is where agents resume.
+    pub is_active: bool,
+    /// The words of the last entry of its conversation.
+    pub words: String,
+}
+
+/// Where agents resume, and where they could.
+#[derive(Clone, Debug)]
+pub struct Why {
+    /// The entry that agents resume at; `None` if they start anew.
+    pub leaf: Option<String>,
+    /// Its 1-based line.
+    pub line: Option<u32>,
+    /// Why there.
+    pub why: String,
+    /// The ends of all branches, the one with the newest conversation first.
+    pub tips: Vec<Tip>,
+}
+
+/// Explains where agents resume a session.
+///
+/// # Errors
+/// [`Error`](crate::core::error::Error) if it is no session or cannot be read.
+pub fn explain(source: Source, jobs: usize) -> Result<Why> {
+    let (session, notes) = Session::inspect(source, jobs)?;
+    let mut spots = Vec::new();
+    super::lines::check(&session, &notes, None, &mut spots);
+    let foreign = spots.iter().find(|spot| spot.code == Code::ForeignLeaf).map(|spot| spot.line);
+    super::tree::check(&session, &notes, &mut spots)?;
+    let newest = spots.iter().find(|spot| spot.code == Code::LeafOnOlderBranch);
+    let leaf = session.leaf();
+    let why = match (foreign, leaf) {
+        (Some(line), Some(leaf)) => format!(
+            "line {line}, the last one, has no `id`: agents take it as the leaf and start anew; `session-tree` goes on at `{}`, line {}",
+            session.id(leaf),
+            session.line(leaf)
+        ),
+        (Some(line), None) => format!("line {line}, the last one, has no `id`, and there is no entry"),
+        (None, None) => "there is no entry: the conversation starts anew".to_owned(),
+        (None, Some(leaf)) => because(&session, leaf, newest.is_some()),
+    };
+    let tips = tips(&session, foreign.is_none())?;
+    let leaf = leaf.filter(|_| foreign.is_none());
+    Ok(Why { leaf: leaf.map(|leaf| session.id(leaf).to_owned()), line: leaf.map(|leaf| session.line(leaf)), why, tips })
+}
+
+fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
+    let kind = session.traits(leaf).kind;
+    let what = kind.name().unwrap_or("unknown type");
+    let mut why = format!("it is the last entry of the file ({what})");
+    if !kind.is_conversation() {
+        let talk = std::iter::successors(Some(leaf), |&node| session.parent(node));
+        let talk = talk.skip(1).find(|&node| session.traits(node).kind.is_conversation());
+        why += &match talk {
+            Some(talk) => {
+                format!("; the conversation goes on below `{}`, line {}", session.id(talk), session.line(talk))
+            }
+            None => "; no conversation is above it".to_owned(),
+        };
+    }
+    if is_older {
+        why += "; that is not the newest conversation";
+    }
+    why
+}
+
+fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
+    let sums = Sums::new(session)?;
+    let leaf = session.leaf();
+    let mut nodes = walk::tips(session);
+    if let Some(leaf) = leaf.filter(|leaf| !nodes.contains(leaf)) {
+        nodes.push(leaf);
+    }
+    let talk = |node: NodeId| sums.talk[node.index()].map_or(node, |talk| talk);
+    nodes.sort_by_key(|&node| Reverse((session.stamp(talk(node)).ms(), node)));
+    let mut bodies = Bodies::new(session);
+    let mut steps = 0;
+    let mut tips = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        let messages = match sums.messages(node) {
+            Some(messages) => Some(messages),
+            None => {
+                steps += sums.depth[node.index()] as usize;
+                let is_cheap = steps <= STEPS;
+                is_cheap
+                    .then(|| context::build(&mut bodies, Some(node)))
+                    .transpose()?
+                    .map(|context| context.items.len())
+            }
+        };
+        tips.push(Tip {
+            id: session.id(node).to_owned(),
+            line: session.line(node),
+            stamp: session.stamp(talk(node)),
+            messages,
+            is_active: leaf_counts && leaf == Some(node),
+            words: bodies.words(talk(node))?,
+        });
+    }
+    Ok(tips)
+}
+
+/// What adds up along paths, so that many branches cost no more than their entries.
+struct Sums {
+    /// Messages up to each entry, if nothing on its path does more than add one.
+    messages: Vec<u32>,
+    is_plain: Vec<bool>,
+    /// The nearest part of the conversation, the entry itself included.
+    talk: Vec<Option<NodeId>>,
+    depth: Vec<u32>,
+}
+
+impl Sums {
+    fn new(session: &Session) -> Result<Self> {
+        let order = walk::display_order(session, session.leaf());
+        let empty = empty_summaries(session)?;
+        let mut sums = Self {
+            messages: vec![0; order.len()],
+            is_plain: vec![true; order.len()],
+            talk: vec![None; order.len()],
+            depth: walk::depths(session, &order),
+        };
+        for &node in &order {
+            let traits = session.traits(node);
+            let adds = match traits.kind {
+                Kind::Message => traits.role.is_known(),
+                Kind::CustomMessage => true,
+                Kind::BranchSummary => !empty.contains(&node),
+                _ => false,
+            };
+            let at = node.index();
+            let above = session.parent(node).map(NodeId::index);
+            sums.messages[at] = above.map_or(0, |above| sums.messages[above]) + u32::from(adds);
+            sums.is_plain[at] = above.is_none_or(|above| sums.is_plain[above])
+                && !matches!(traits.kind, Kind::Compaction | Kind::ContextEdit | Kind::ResetBoundary);
+            let own = traits.kind.is_conversation().then_some(node);
+            sums.talk[at] = own.or_else(|| above.and_then(|above| sums.talk[above]));
+        }
+        Ok(sums)
+    }
+
+    fn messages(&self, node: NodeId) -> Option<usize> {
+        self.is_plain[node.index()].then_some(self.messages[node.index()] as usize)
+    }
+}
+
+/// Finds the branch summaries that add nothing.
+fn empty_summaries(session: &Session) -> Result<HashSet<NodeId>> {
+    let mut bodies = Bodies::new(session);
+    let mut empty = HashSet::new();
+    for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::BranchSummary) {
+        if bodies.entry(node)?.get_str("summary").is_none_or(|summary| summary.is_empty()) {
+            empty.insert(node);
+        }
+    }
+    Ok(empty)
+}

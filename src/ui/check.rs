@@ -1,0 +1,374 @@
+//! What a check found: words for people, and the forms that other programs read.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::escape;
+use super::list::{Listing, PIECE};
+use super::output::Output;
+use super::paint::{Ink, Paint};
+use crate::core::check::why::{Tip, Why};
+use crate::core::check::{Code, Finding, Severity};
+use crate::core::time;
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// For people.
+    Text,
+    /// A JSON object a finding.
+    Json,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// One SARIF 2.1.0 document.
+    Sarif,
+}
+
+/// How much was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Files looked at.
+    pub files: usize,
+    /// Errors that count.
+    pub errors: usize,
+    /// Warnings that count.
+    pub warnings: usize,
+    /// Of them, those that are denied.
+    pub denied: usize,
+    /// Findings that a baseline knows.
+    pub known: usize,
+}
+
+impl Counts {
+    /// Adds what was found in a file.
+    pub fn add(&mut self, more: Self) {
+        self.files += more.files;
+        self.errors += more.errors;
+        self.warnings += more.warnings;
+        self.denied += more.denied;
+        self.known += more.known;
+    }
+}
+
+/// Prints findings one by one, so that none has to stay in memory.
+#[derive(Debug)]
+pub struct Findings {
+    output: Output,
+    form: Form,
+    paint: Paint,
+    count: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    path: &'a str,
+    code: &'static str,
+    name: &'static str,
+    severity: &'static str,
+    line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry_id: Option<&'a str>,
+    message: &'a str,
+    effect: &'a str,
+    fix: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreachable: Option<u32>,
+}
+
+impl<'a> Row<'a> {
+    fn new(path: &'a str, finding: &'a Finding) -> Self {
+        let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
+        Self {
+            path,
+            code: code.id(),
+            name: code.name(),
+            severity: code.severity().name(),
+            line: *line,
+            entry_id: entry_id.as_deref(),
+            message,
+            effect,
+            fix,
+            unreachable: *unreachable,
+        }
+    }
+}
+
+impl Findings {
+    /// Starts printing.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(form: Form, paint: Paint) -> io::Result<Self> {
+        let mut findings = Self { output: Output::new(), form, paint, count: 0 };
+        if form == Form::Sarif {
+            let start = sarif_start();
+            findings.output.json(start.as_bytes())?;
+        }
+        Ok(findings)
+    }
+
+    /// Prints a finding.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
+        self.count += 1;
+        match self.form {
+            Form::Text => self.output.text(&text(path, finding, self.paint)),
+            Form::Json => self.output.json_line(&Row::new(path, finding)),
+            Form::Github => self.output.text(&github(path, finding)),
+            Form::Sarif => {
+                let comma = if self.count == 1 { "\n" } else { ",\n" };
+                self.output.json(format!("{comma}{}", sarif(path, finding)).as_bytes())
+            }
+        }
+    }
+
+    /// Says that there is more of one kind than a person wants to read.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
+        let mut out = String::new();
+        head(&mut out, code, self.paint);
+        let path = escape::line(path);
+        let mark = if self.paint.ascii { "..." } else { "…" };
+        out.push_str(&format!(" {path}: {mark} and {count} more of this kind (--json lists them all)\n"));
+        self.output.text(&out)
+    }
+
+    /// Ends the output.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn finish(mut self, counts: Counts) -> io::Result<()> {
+        match self.form {
+            Form::Sarif => self.output.json(b"\n]}]}\n")?,
+            Form::Text if self.count > 0 || counts.files > 1 => self.output.text(&summary(counts))?,
+            _ => {}
+        }
+        self.output.finish()
+    }
+}
+
+/// Says in one line how much was found.
+fn summary(counts: Counts) -> String {
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let Counts { files, errors, warnings, denied, known } = counts;
+    let mut out = format!("{}: {}, {}", plural(files, "file"), plural(errors, "error"), plural(warnings, "warning"));
+    if denied > 0 {
+        out.push_str(&format!(" ({denied} denied)"));
+    }
+    if known > 0 {
+        out.push_str(&format!("; {known} known to the baseline"));
+    }
+    out + "\n"
+}
+
+/// Adds severity and code.
+fn head(out: &mut String, code: Code, paint: Paint) {
+    let ink = match code.severity() {
+        Severity::Error => Ink::Error,
+        Severity::Warning => Ink::Warning,
+    };
+    paint.push(out, ink, &format!("{}[{}]", code.severity().name(), code.id()));
+}
+
+fn text(path: &str, finding: &Finding, paint: Paint) -> String {
+    let mut out = String::new();
+    head(&mut out, finding.code, paint);
+    out.push(' ');
+    paint.push(&mut out, Ink::Strong, &format!("{}:{}", escape::line(path), finding.line));
+    out.push_str(&format!(": {}\n", escape::line(&finding.message)));
+    for (what, words) in [("effect", &finding.effect), ("fix", &finding.fix)] {
+        out.push_str("  ");
+        paint.push(&mut out, Ink::Dim, &format!("{what}:"));
+        out.push_str(&format!(" {}\n", escape::line(words)));
+    }
+    out
+}
+
+/// Writes a workflow command. What could end the line or a property is escaped, so that a file
+/// cannot give commands of its own.
+fn github(path: &str, finding: &Finding) -> String {
+    let data = |text: &str| escape::line(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    let Finding { code, line, message, effect, fix, .. } = finding;
+    format!(
+        "::{} file={},line={line},title={}::{}%0Aeffect: {}%0Afix: {}\n",
+        code.severity().name(),
+        property(path),
+        property(&format!("{} {}", code.id(), code.name())),
+        data(message),
+        data(effect),
+        data(fix)
+    )
+}
+
+fn sarif_start() -> String {
+    let rules: Vec<_> = Code::all()
+        .map(|code| {
+            serde_json::json!({
+                "id": code.id(),
+                "name": code.name(),
+                "shortDescription": {"text": code.title()},
+                "fullDescription": {"text": code.agents()},
+                "defaultConfiguration": {"level": code.severity().name()},
+            })
+        })
+        .collect();
+    let driver = serde_json::json!({"name": "session-tree", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
+    let schema = "https://json.schemastore.org/sarif-2.1.0.json";
+    format!(
+        "{{\"$schema\":\"{schema}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{driver}}},\"results\":["
+    )
+}
+
+fn sarif(path: &str, finding: &Finding) -> String {
+    let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
+    let mut properties = serde_json::json!({"effect": effect, "fix": fix});
+    if let Some(id) = entry_id {
+        properties["entryId"] = id.as_str().into();
+    }
+    if let Some(count) = unreachable {
+        properties["unreachable"] = (*count).into();
+    }
+    let place = entry_id.clone().unwrap_or_else(|| line.to_string());
+    serde_json::json!({
+        "ruleId": code.id(),
+        "level": code.severity().name(),
+        "message": {"text": format!("{message}\neffect: {effect}\nfix: {fix}")},
+        "locations": [{"physicalLocation": {
+            "artifactLocation": {"uri": uri(path)},
+            "region": {"startLine": line},
+        }}],
+        "partialFingerprints": {"finding/v1": format!("{}:{place}", code.id())},
+        "properties": properties,
+    })
+    .to_string()
+}
+
+/// Spells a path as an URI reference.
+fn uri(path: &str) -> String {
+    let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
+    for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
+        let is_plain = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
+        if is_plain { out.push(char::from(byte)) } else { out.push_str(&format!("%{byte:02X}")) }
+    }
+    out
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WhyRow<'a> {
+    path: &'a str,
+    leaf_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    why: &'a str,
+    tips: Vec<TipRow<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TipRow<'a> {
+    entry_id: &'a str,
+    line: u32,
+    active: bool,
+    timestamp: Option<String>,
+    messages: Option<usize>,
+    text: &'a str,
+}
+
+/// Prints where agents resume, and why.
+///
+/// # Errors
+/// What the system says.
+pub fn why(path: &str, why: &Why, json: bool, width: Option<usize>, paint: Paint) -> io::Result<()> {
+    let mut output = Output::new();
+    if json {
+        let tips = why.tips.iter().map(|tip| TipRow {
+            entry_id: &tip.id,
+            line: tip.line,
+            active: tip.is_active,
+            timestamp: tip.stamp.ms().map(time::iso),
+            messages: tip.messages,
+            text: &tip.words,
+        });
+        let tips = tips.collect();
+        let leaf_id = why.leaf.as_deref();
+        output.json_line(&WhyRow { path, leaf_id, line: why.line, why: &why.why, tips })?;
+        return output.finish();
+    }
+    let mut out = String::new();
+    let leaf = match (&why.leaf, why.line) {
+        (Some(leaf), Some(line)) => format!("{leaf}, line {line}"),
+        _ => "no entry".to_owned(),
+    };
+    out.push_str("agents resume at ");
+    paint.push(&mut out, Ink::Active, &escape::line(&leaf));
+    out.push_str(&format!(": {}\n", escape::line(&why.why)));
+    output.text(&out)?;
+    if !why.tips.is_empty() {
+        table(&mut output, &why.tips, width, paint)?;
+    }
+    output.finish()
+}
+
+fn table(output: &mut Output, tips: &[Tip], width: Option<usize>, paint: Paint) -> io::Result<()> {
+    let cells = |tip: &Tip| {
+        let mark = match (tip.is_active, paint.ascii) {
+            (true, true) => "* ",
+            (true, false) => "• ",
+            (false, _) => "",
+        };
+        vec![
+            escape::line(&tip.id).into_owned(),
+            time::minute(tip.stamp),
+            tip.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string()),
+            format!("{mark}{}", escape::line(&tip.words)),
+        ]
+    };
+    let headings = ["tip", "last message", "messages", "text"];
+    let mut widest = [0; 4];
+    for tip in tips {
+        for (widest, cell) in widest.iter_mut().zip(cells(tip)) {
+            *widest = (*widest).max(super::fit::width(&cell));
+        }
+    }
+    let listing = Listing::new(&headings, &widest, width, output.is_terminal(), paint);
+    output.text(&listing.head())?;
+    for piece in tips.chunks(PIECE) {
+        output.text(&listing.rows(piece.iter().map(cells)))?;
+    }
+    output.text(&listing.foot())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{github, uri};
+    use crate::core::check::{Code, Finding};
+
+    #[test]
+    fn workflow_commands_cannot_be_forged() {
+        let finding = Finding {
+            code: Code::Orphan,
+            line: 3,
+            entry_id: None,
+            message: "100% a\r\n::error::x".to_owned(),
+            effect: "b".to_owned(),
+            fix: "c".to_owned(),
+            unreachable: None,
+        };
+        let expected = "::error file=a%2Cb%3A\\n%25c.jsonl,line=3,title=E011 orphan::100%25 a\\r\\n::error::x%0Aeffect: b%0Afix: c\n";
+        assert_eq!(github("a,b:\n%c.jsonl", &finding), expected);
+    }
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(uri("./a b/é.jsonl"), "a%20b/%C3%A9.jsonl");
+        assert_eq!(uri("/x#y"), "file:///x%23y");
+    }
+}
