@@ -37,6 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'Fork a session into a new file, or list where one can')
             [CompletionResult]::new('navigate', 'navigate', [CompletionResultType]::ParameterValue, 'Move the leaf to another entry of the same file')
             [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Bring old session files to version 3')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Say what is wrong with session files, what it costs, and how to get on')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -165,6 +166,25 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'session-tree;check' {
+            [CompletionResult]::new('--files-from', '--files-from', [CompletionResultType]::ParameterName, 'Take paths from this file, on lines or separated by NUL; - for standard input')
+            [CompletionResult]::new('--deny', '--deny', [CompletionResultType]::ParameterName, 'Let this warning fail the check, by code or name; `warnings` for all of them')
+            [CompletionResult]::new('--allow', '--allow', [CompletionResultType]::ParameterName, 'Do not report this code')
+            [CompletionResult]::new('--baseline', '--baseline', [CompletionResultType]::ParameterName, 'Do not report what this file lists')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
+            [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
+            [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
+            [CompletionResult]::new('--update-baseline', '--update-baseline', [CompletionResultType]::ParameterName, 'Write all that is found to the baseline file, and report only what cannot be read')
+            [CompletionResult]::new('--why-leaf', '--why-leaf', [CompletionResultType]::ParameterName, 'Say which entry agents resume at and why, and list the tips of all branches')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
+            [CompletionResult]::new('--ascii', '--ascii', [CompletionResultType]::ParameterName, 'Draw with ASCII characters only')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'session-tree;completions' {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
@@ -183,6 +203,7 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'Fork a session into a new file, or list where one can')
             [CompletionResult]::new('navigate', 'navigate', [CompletionResultType]::ParameterValue, 'Move the leaf to another entry of the same file')
             [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Bring old session files to version 3')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Say what is wrong with session files, what it costs, and how to get on')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
@@ -203,6 +224,9 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             break
         }
         'session-tree;help;migrate' {
+            break
+        }
+        'session-tree;help;check' {
             break
         }
         'session-tree;help;completions' {

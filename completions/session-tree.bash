@@ -19,6 +19,9 @@ _session__tree() {
             session__tree,branch)
                 cmd="session__tree__subcmd__branch"
                 ;;
+            session__tree,check)
+                cmd="session__tree__subcmd__check"
+                ;;
             session__tree,completions)
                 cmd="session__tree__subcmd__completions"
                 ;;
@@ -42,6 +45,9 @@ _session__tree() {
                 ;;
             session__tree__subcmd__help,branch)
                 cmd="session__tree__subcmd__help__subcmd__branch"
+                ;;
+            session__tree__subcmd__help,check)
+                cmd="session__tree__subcmd__help__subcmd__check"
                 ;;
             session__tree__subcmd__help,completions)
                 cmd="session__tree__subcmd__help__subcmd__completions"
@@ -71,7 +77,7 @@ _session__tree() {
 
     case "${cmd}" in
         session__tree)
-            opts="-q -h -V --quiet --color --ascii --width --jobs --help --version tree context label branch navigate migrate completions help"
+            opts="-q -h -V --quiet --color --ascii --width --jobs --help --version tree context label branch navigate migrate check completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -154,6 +160,52 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        session__tree__subcmd__check)
+            opts="-q -h --files-from --deny --allow --baseline --update-baseline --why-leaf --format --json --quiet --color --ascii --width --jobs --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --files-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --deny)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --baseline)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json github sarif" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         session__tree__subcmd__completions)
             opts="-q -h --quiet --color --ascii --width --jobs --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -215,7 +267,7 @@ _session__tree() {
             return 0
             ;;
         session__tree__subcmd__help)
-            opts="tree context label branch navigate migrate completions help"
+            opts="tree context label branch navigate migrate check completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -229,6 +281,20 @@ _session__tree() {
             return 0
             ;;
         session__tree__subcmd__help__subcmd__branch)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        session__tree__subcmd__help__subcmd__check)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

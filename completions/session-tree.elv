@@ -34,6 +34,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand branch 'Fork a session into a new file, or list where one can'
             cand navigate 'Move the leaf to another entry of the same file'
             cand migrate 'Bring old session files to version 3'
+            cand check 'Say what is wrong with session files, what it costs, and how to get on'
             cand completions 'Print the completion script of a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -155,6 +156,24 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'session-tree;check'= {
+            cand --files-from 'Take paths from this file, on lines or separated by NUL; - for standard input'
+            cand --deny 'Let this warning fail the check, by code or name; `warnings` for all of them'
+            cand --allow 'Do not report this code'
+            cand --baseline 'Do not report what this file lists'
+            cand --format 'How to print it'
+            cand --color 'When to use colour; auto is on a terminal'
+            cand --width 'Cut rows to N columns; else to the terminal''s or COLUMNS'
+            cand --jobs 'Work on N threads; else one a core, or four to migrate files'
+            cand --update-baseline 'Write all that is found to the baseline file, and report only what cannot be read'
+            cand --why-leaf 'Say which entry agents resume at and why, and list the tips of all branches'
+            cand --json 'Short for --format json'
+            cand -q 'Drop warnings and hints'
+            cand --quiet 'Drop warnings and hints'
+            cand --ascii 'Draw with ASCII characters only'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'session-tree;completions'= {
             cand --color 'When to use colour; auto is on a terminal'
             cand --width 'Cut rows to N columns; else to the terminal''s or COLUMNS'
@@ -172,6 +191,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand branch 'Fork a session into a new file, or list where one can'
             cand navigate 'Move the leaf to another entry of the same file'
             cand migrate 'Bring old session files to version 3'
+            cand check 'Say what is wrong with session files, what it costs, and how to get on'
             cand completions 'Print the completion script of a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
@@ -186,6 +206,8 @@ set edit:completion:arg-completer[session-tree] = {|@words|
         &'session-tree;help;navigate'= {
         }
         &'session-tree;help;migrate'= {
+        }
+        &'session-tree;help;check'= {
         }
         &'session-tree;help;completions'= {
         }

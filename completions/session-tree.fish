@@ -39,6 +39,7 @@ complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "label" -d
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "migrate" -d 'Bring old session files to version 3'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "check" -d 'Say what is wrong with session files, what it costs, and how to get on'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l filter -d 'Which entries to show' -r -f -a "default\t'The conversation: no bookkeeping, no silent assistant messages'
@@ -160,6 +161,25 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l js
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l files-from -d 'Take paths from this file, on lines or separated by NUL; - for standard input' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l deny -d 'Let this warning fail the check, by code or name; `warnings` for all of them' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l allow -d 'Do not report this code' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l baseline -d 'Do not report what this file lists' -r -F
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l format -d 'How to print it' -r -f -a "text\t'For people'
+json\t'One object a finding'
+github\t'Annotations of GitHub Actions'
+sarif\t'One SARIF 2.1.0 document, for code scanning'"
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l update-baseline -d 'Write all that is found to the baseline file, and report only what cannot be read'
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l why-leaf -d 'Say which entry agents resume at and why, and list the tips of all branches'
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l json -d 'Short for --format json'
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -s q -l quiet -d 'Drop warnings and hints'
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l ascii -d 'Draw with ASCII characters only'
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
@@ -168,11 +188,12 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "tree" -d 'Print the tree of a session'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "context" -d 'Rebuild what the model would see at the leaf'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "label" -d 'List, print, set or clear labels'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "migrate" -d 'Bring old session files to version 3'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "tree" -d 'Print the tree of a session'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "context" -d 'Rebuild what the model would see at the leaf'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "label" -d 'List, print, set or clear labels'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "migrate" -d 'Bring old session files to version 3'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "check" -d 'Say what is wrong with session files, what it costs, and how to get on'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -144,8 +145,7 @@ impl Hooks<'_> {
         let mut input = payload(event, entries).map_err(Trouble::Other)?;
         for command in self.commands {
             let failed = |why| Trouble::Hook(HookFailed { command: command.clone(), why });
-            let output = self.run(command, &mut input).map_err(failed)?;
-            let said = answer_of(&output, command).map_err(|why| failed(Failed::Io(io::Error::other(why))))?;
+            let said = self.run(command, &mut input, |output| answer_of(&output, command)).map_err(failed)?;
             if let Some(said) = said {
                 answer = said;
             }
@@ -167,7 +167,7 @@ impl Hooks<'_> {
         }
         let mut input = payload(event, None)?;
         for command in self.commands {
-            if let Err(why) = self.run(command, &mut input) {
+            if let Err(why) = self.run(command, &mut input, |_| Ok(())) {
                 let is_interrupted = matches!(why, Failed::Interrupted(_));
                 failed.push(HookFailed { command: command.clone(), why });
                 if is_interrupted {
@@ -178,11 +178,19 @@ impl Hooks<'_> {
         Ok(failed)
     }
 
-    fn run(&self, command: &str, input: &mut File) -> Result<Vec<u8>, Failed> {
-        // They run one after another, so one unlinked file serves them all.
-        input.seek(SeekFrom::Start(0)).map_err(Failed::Io)?;
-        let input = input.try_clone().map_err(Failed::Io)?;
-        run::capture(command, input, self.limit, self.stop)
+    fn run<T>(
+        &self,
+        command: &str,
+        input: &mut File,
+        accept: impl FnOnce(Vec<u8>) -> Result<T, String>,
+    ) -> Result<T, Failed> {
+        // Opened again where the system can: a hook then cannot change what the next one gets.
+        let input = File::open(format!("/proc/self/fd/{}", input.as_raw_fd())).or_else(|_| {
+            input.seek(SeekFrom::Start(0))?;
+            input.try_clone()
+        });
+        let input = input.map_err(Failed::Io)?;
+        run::capture(command, input, self.limit, self.stop, accept)
     }
 }
 

@@ -36,6 +36,8 @@ pub enum Failed {
     TooMuch,
     /// It failed by itself.
     Status(ExitStatus),
+    /// What it printed makes no sense.
+    Answer(String),
     /// A signal asked us to stop.
     Interrupted(i32),
     /// The system failed.
@@ -50,18 +52,26 @@ impl std::fmt::Display for Failed {
             Self::TooLong(limit) => write!(f, "it took longer than {} s and was ended", limit.as_secs_f64()),
             Self::TooMuch => f.write_str("it printed more than 16 MiB and was ended"),
             Self::Status(status) => write!(f, "it failed: {status}"),
+            Self::Answer(why) => f.write_str(why),
             Self::Interrupted(_) => f.write_str("interrupted"),
             Self::Io(cause) => f.write_str(&reason(cause)),
         }
     }
 }
 
-/// Runs a command with `input` as its standard input and gives what it printed. Its stderr passes
-/// through. `limit` zero means none; `stop` gives the signal that asked us to stop.
+/// Runs a command with `input` as its standard input and gives what `accept` makes of what it
+/// printed. Its stderr passes through. `limit` zero means none; `stop` gives the signal that asked
+/// us to stop. Whatever goes wrong, it is ended with all its children.
 ///
 /// # Errors
 /// [`Failed`].
-pub fn capture(command: &str, input: File, limit: Duration, stop: &dyn Fn() -> Option<i32>) -> Result<Vec<u8>, Failed> {
+pub fn capture<T>(
+    command: &str,
+    input: File,
+    limit: Duration,
+    stop: &dyn Fn() -> Option<i32>,
+    accept: impl FnOnce(Vec<u8>) -> Result<T, String>,
+) -> Result<T, Failed> {
     let words = shell_words::split(command).map_err(|error| Failed::NoCommand(error.to_string()))?;
     let Some((program, arguments)) = words.split_first() else {
         return Err(Failed::NoCommand("it is empty".to_owned()));
@@ -76,7 +86,10 @@ pub fn capture(command: &str, input: File, limit: Duration, stop: &dyn Fn() -> O
         .map_err(Failed::NotStarted)?;
     let output = read_in_background(&mut child);
     match watch(&mut child, &output, limit, stop) {
-        Ok(Ended { status, output }) if status.success() => Ok(output),
+        Ok(Ended { status, output }) if status.success() => accept(output).map_err(|why| {
+            end(&mut child);
+            Failed::Answer(why)
+        }),
         ended => {
             let failed = ended.map_or_else(|failed| failed, |ended| Failed::Status(ended.status));
             end(&mut child);

@@ -1,5 +1,6 @@
 //! `migrate`: brings old files to version 3.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,9 @@ enum Format {
     /// One object a file
     Json,
 }
+
+/// How often a file that changes under our hands is tried.
+const ATTEMPTS: usize = 3;
 
 /// What became of a file.
 struct Outcome {
@@ -138,24 +142,29 @@ impl MigrateArgs {
 
     fn all(&self, app: &App, jobs: &[Job]) -> Vec<Outcome> {
         let bar = Bar::new(app.report, jobs.len());
+        // Other names of a file wait until it is done under its first one.
+        let mut seen = HashSet::new();
+        let is_first = |at: &usize| jobs[*at].path.canonicalize().map_or(true, |path| seen.insert(path));
+        let (first, again): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_first);
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(jobs.len()));
+        let run = |at: usize| {
+            let outcome = self.migrate(&jobs[at].path);
+            bar.step();
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, outcome));
+        };
         let work = || {
-            while let Some((at, job)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                jobs.get(at).map(|job| (at, job))
-            } {
-                let outcome = self.migrate(&job.path);
-                bar.step();
-                done.lock().unwrap_or_else(PoisonError::into_inner).push((at, outcome));
+            while let Some(&at) = first.get(next.fetch_add(1, Ordering::Relaxed)) {
+                run(at);
             }
         };
         thread::scope(|scope| {
-            for _ in 1..app.files_at_once.min(jobs.len()) {
+            for _ in 1..app.files_at_once.min(first.len()) {
                 scope.spawn(work);
             }
             work();
         });
+        again.into_iter().for_each(run);
         bar.finish();
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|(at, _)| *at);
@@ -164,7 +173,15 @@ impl MigrateArgs {
 
     fn migrate(&self, path: &Path) -> Outcome {
         let mut outcome = Outcome { from: None, to: None, status: Status::Failed, error: None, broke_links: false };
-        if let Err(error) = self.try_migrate(path, &mut outcome) {
+        let mut done = self.try_migrate(path, &mut outcome);
+        for _ in 1..ATTEMPTS {
+            if !matches!(done, Err(Error::Changed { .. })) {
+                break;
+            }
+            // Perhaps another name of the same file was just migrated.
+            done = self.try_migrate(path, &mut outcome);
+        }
+        if let Err(error) = done {
             outcome.to = outcome.from;
             let is_none = matches!(error, Error::NotASession { .. } | Error::Empty);
             outcome.status = if is_none { Status::NotASession } else { Status::Failed };

@@ -177,16 +177,20 @@ impl SessionArg {
     }
 }
 
-/// Reads a text that is given in a file, or on standard input.
-fn read_text(path: &Path) -> Result<String, Error> {
+/// Reads what is given in a file, or on standard input.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes).map(|_| bytes)
     } else {
         std::fs::read(path)
     };
-    let bytes = bytes.map_err(Error::io("cannot read"))?;
-    String::from_utf8(bytes).map_err(|_| {
+    bytes.map_err(Error::io("cannot read"))
+}
+
+/// Reads a text that is given in a file, or on standard input.
+fn read_text(path: &Path) -> Result<String, Error> {
+    String::from_utf8(read_bytes(path)?).map_err(|_| {
         let cause = io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
         Error::Io { doing: "cannot read", cause }
     })

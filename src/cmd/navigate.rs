@@ -247,13 +247,12 @@ impl NavigateArgs {
         let what = format!("summarizer `{command}`");
         let hint = "try it by hand: it reads a prompt and prints a summary; nothing was changed";
         let failed = |why: &Failed| world::child_failure("summarizer-failed", &what, why, hint);
-        let answer = run::capture(&command, input, self.summarizer_timeout, &world::stop);
-        let answer = answer.map_err(|why| failed(&why))?;
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        if answer.trim().is_empty() {
-            return Err(failed(&Failed::Io(std::io::Error::other("it printed nothing"))).into());
-        }
-        Ok(answer)
+        let accept = |answer: Vec<u8>| match String::from_utf8_lossy(&answer).into_owned() {
+            blank if blank.trim().is_empty() => Err("it printed nothing".to_owned()),
+            answer => Ok(answer),
+        };
+        let answer = run::capture(&command, input, self.summarizer_timeout, &world::stop, accept);
+        Ok(answer.map_err(|why| failed(&why))?)
     }
 
     /// Tells the hooks what was done; one that fails changes nothing any more.

@@ -1,12 +1,14 @@
 //! Files to work on: named, listed in a file, or found in folders.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 
-use super::read_text;
+use super::read_bytes;
 use crate::core::error::Error;
 use crate::ui::report::Failure;
 
@@ -37,10 +39,11 @@ impl Paths {
     pub(super) fn jobs(&self) -> Result<Vec<Job>> {
         let mut paths = self.paths.clone();
         if let Some(from) = &self.files_from {
-            let text = read_text(from).map_err(|error| Failure::new(&error, from))?;
-            let separator = if text.contains('\0') { '\0' } else { '\n' };
-            let names = text.split(separator).map(|name| name.strip_suffix('\r').unwrap_or(name));
-            paths.extend(names.filter(|name| !name.is_empty()).map(PathBuf::from));
+            let text = read_bytes(from).map_err(|error| Failure::new(&error, from))?;
+            let separator = if text.contains(&0) { 0 } else { b'\n' };
+            let names = text.split(|&byte| byte == separator);
+            let names = names.map(|name| name.strip_suffix(b"\r").unwrap_or(name)).filter(|name| !name.is_empty());
+            paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
         }
         let mut jobs = Vec::new();
         for path in paths {
@@ -72,7 +75,9 @@ fn search(folder: &Path) -> Result<Vec<PathBuf>, Error> {
             let path = entry.path();
             match entry.file_type().map_err(Error::io("cannot read the folder"))? {
                 kind if kind.is_dir() => folders.push(path),
-                kind if kind.is_symlink() && path.is_dir() => {}
+                // What is no file, once links are followed, holds no session: folders behind links,
+                // links to nothing, pipes.
+                _ if !path.is_file() => {}
                 _ if path.extension().is_some_and(|ending| ending == "jsonl") => found.push(path),
                 _ => {}
             }

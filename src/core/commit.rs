@@ -13,7 +13,7 @@ use super::load::Keep;
 use super::migrate::{self, Torn};
 use super::session::Session;
 use super::source::Source;
-use super::write::{self, Added, Appended, Manners, Place};
+use super::write::{self, Added, Appended, Manners, Place, ReadTo};
 
 /// How often a file that was replaced is read again.
 const ATTEMPTS: usize = 5;
@@ -145,8 +145,9 @@ impl Commit<'_> {
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
         let mut done = None;
-        let appended = write::append(&place, session.read_to, self.manners, &is_whole, &mut |added| {
-            let news = News::read(added);
+        let read = ReadTo { at: session.read_to, before: session.tail.clone() };
+        let appended = write::append(&place, &read, self.manners, &is_whole, &mut |added| {
+            let news = News::read(session, added);
             self.refuse_if_moved(&news)?;
             let leaf = || news.leaf.clone().or_else(|| session.leaf().map(|leaf| session.id(leaf).to_owned()));
             let anchor = match &self.anchor {
@@ -243,18 +244,20 @@ fn is_whole(line: &[u8]) -> bool {
 struct News {
     /// The last of them.
     leaf: Option<String>,
-    /// Their ids, and the parents that they name.
+    /// The ids that are new, and the parents that they name.
     parents: HashMap<String, Option<String>>,
 }
 
 impl News {
-    fn read(added: &Added<'_>) -> Self {
+    fn read(session: &Session, added: &Added<'_>) -> Self {
         let mut news = Self::default();
         let mut scan = Scan::default();
         for line in added.bytes.split(|&byte| byte == b'\n') {
             let Ok(entry) = scan.read(line) else { continue };
             let Some(id) = entry.id().filter(|_| entry.kind() != Kind::Header) else { continue };
-            news.parents.insert(id.clone().into_owned(), entry.parent_id().map(|parent| parent.into_owned()));
+            if session.find(&id).is_none() {
+                news.parents.insert(id.clone().into_owned(), entry.parent_id().map(|parent| parent.into_owned()));
+            }
             news.leaf = Some(id.into_owned());
         }
         news

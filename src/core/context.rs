@@ -1,7 +1,7 @@
 //! What the model would see at a leaf (semantics: "Context"): the state, and which entries
 //! contribute a message. The messages themselves are made by [`super::message`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::body::Bodies;
 use super::entry::{Entry, Kind, Role};
@@ -65,6 +65,8 @@ pub struct State {
     pub mcp_tools: Option<String>,
     /// The injected rules, in the order in which they were first seen.
     pub ttsr_rules: Vec<String>,
+    /// The same, to be found fast.
+    known_rules: HashSet<String>,
 }
 
 impl Default for State {
@@ -77,6 +79,7 @@ impl Default for State {
             service_tier: None,
             mcp_tools: None,
             ttsr_rules: Vec::new(),
+            known_rules: HashSet::new(),
         }
     }
 }
@@ -167,7 +170,7 @@ impl State {
             Kind::TtsrInjection => {
                 for rule in entry.get("injectedRules").iter().flat_map(|rules| rules.elements()) {
                     if let Some(rule) = rule.str()
-                        && !self.ttsr_rules.iter().any(|known| *known == rule)
+                        && self.known_rules.insert(rule.clone().into_owned())
                     {
                         self.ttsr_rules.push(rule.into_owned());
                     }

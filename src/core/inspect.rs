@@ -40,7 +40,7 @@ pub(crate) enum Odd {
     BadUtf8,
     /// Half of a surrogate pair, at byte `detail` (1-based).
     LoneSurrogate,
-    /// An escape sequence for terminals, at byte `detail` (1-based).
+    /// An escape sequence for terminals that does more than set colours, at byte `detail` (1-based).
     Escape,
     /// More than [`BIG`] bytes.
     Big,
@@ -207,6 +207,7 @@ impl Inspector {
             match line.get(at + 2..at + 6).map(|digits| digits.to_ascii_lowercase()).as_deref() {
                 Some([b'd', b'8'..=b'9' | b'a'..=b'b', ..]) if has_low_half(line, at + 6) => from = at + 12,
                 Some([b'd', b'8'..=b'9' | b'a'..=b'f', ..]) => surrogate = surrogate.or(Some(at)),
+                Some(b"001b") if is_color(&line[at + 6..]) => {}
                 Some(b"001b" | [b'0', b'0', b'8' | b'9', _]) => escape = escape.or(Some(at)),
                 _ => {}
             }
@@ -231,6 +232,13 @@ impl Inspector {
 /// Tells whether the backslash at `at` is itself escaped.
 fn is_escaped(line: &[u8], at: usize) -> bool {
     line[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
+
+/// Tells whether what follows an escape only sets colours: the output of many tools has such.
+fn is_color(rest: &[u8]) -> bool {
+    let Some(rest) = rest.strip_prefix(b"[") else { return false };
+    let end = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'));
+    end.is_some_and(|end| rest[end] == b'm')
 }
 
 /// Tells whether the second half of a surrogate pair stands at `at`.
@@ -361,7 +369,7 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Odd, usize) {
         let next = line[end..].iter().position(|&byte| byte == b'{').unwrap_or(0);
         return (Odd::Glued, end + next + 1);
     }
-    if let Some(at) = line::record_starts(line).find(|&at| scan.read(&line[at..]).is_ok()) {
+    if let Some(at) = line::record_starts(line).find(|&at| scan.read(&line[at..]).is_ok_and(is_record)) {
         let odd = if line[..at].iter().all(|&byte| byte == 0) { Odd::NulBefore } else { Odd::FragmentBefore };
         return (odd, at + 1);
     }
@@ -371,6 +379,11 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Odd, usize) {
         Err(Fault::NotJson(Malformed { at })) if at < line.len() => (Odd::NotJson, at + 1),
         Err(Fault::NotJson(_)) | Ok(_) => (Odd::Cut, 0),
     }
+}
+
+/// Tells whether an object is a line of a session, not a piece of one that was cut at a brace.
+fn is_record(entry: Entry<'_>) -> bool {
+    entry.kind().is_entry_type() || entry.kind() == Kind::Header || entry.get("parentId").is_some()
 }
 
 /// Gives where the object ends that a line starts with, if it is whole.
@@ -447,6 +460,8 @@ mod tests {
         assert_eq!(odd(br#""a\u001b[2J""#), [(Odd::Escape, 3)]);
         assert_eq!(odd(br#""a\\u001b[2J \u00e9""#), []);
         assert_eq!(odd(br#""\\\u001B""#), [(Odd::Escape, 4)]);
+        assert_eq!(odd(br#""\u001b[1;32mok\u001b[0m\u001b[m""#), []);
+        assert_eq!(odd(br#""\u001b[1;32H\u001b[1""#), [(Odd::Escape, 2)]);
         assert_eq!(odd("\"\u{9b}2J\"".as_bytes()), [(Odd::Escape, 2)]);
         assert_eq!(odd("\"caf\u{e9} \u{85} \u{a0}\"".as_bytes()), []);
         assert_eq!(odd(br#""\ud83d\ude42 \uD83D\uDE42""#), []);
@@ -460,9 +475,10 @@ mod tests {
         let mut scan = Scan::default();
         let mut of = |line: &[u8]| damage(line, &mut scan);
         assert_eq!(of(b"\0\0\0"), (Odd::Nul, 3));
-        assert_eq!(of(b"\0\0{\"a\":1}"), (Odd::NulBefore, 3));
+        assert_eq!(of(b"\0\0{\"parentId\":1}"), (Odd::NulBefore, 3));
         assert_eq!(of(b"{\"a\":1}{\"a\":1}"), (Odd::Glued, 8));
-        assert_eq!(of(b"{\"a\":{\"b\"{\"a\":1}"), (Odd::FragmentBefore, 10));
+        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), (Odd::FragmentBefore, 10));
+        assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), (Odd::Cut, 0));
         assert_eq!(of(b"{\"a\":"), (Odd::Cut, 0));
         assert_eq!(of(b"{\"a\":x}"), (Odd::NotJson, 6));
         assert_eq!(of(b"[1]"), (Odd::NotAnObject, 0));

@@ -7,10 +7,10 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use super::entry::{BlockKind, Entry, Fault, Kind, Role, Scan, Traits};
+use super::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use super::error::Result;
 use super::header::{self, Header};
-use super::inspect::{Inspector, Notes, Odd};
+use super::inspect::{self, Inspector, Notes, Odd};
 use super::line::{self, BLOCK, Line, Lines};
 use super::preview;
 use super::problem::{ProblemKind, Problems};
@@ -373,22 +373,15 @@ fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8],
             format!("unterminated last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
         });
     }
-    problems.push(ProblemKind::MalformedLine, Some(number), || {
-        if bytes.iter().all(|&byte| byte == 0) {
-            return format!("{} NUL bytes; skipped", bytes.len());
-        }
-        let whole = line::record_starts(bytes).find(|&at| scan.read(&bytes[at..]).is_ok());
-        if let Some(at) = whole {
-            let what = if bytes[..at].iter().all(|&byte| byte == 0) { "NUL bytes" } else { "a fragment" };
-            return format!("{what} and a complete record (from byte {}) on one line; skipped", at + 1);
-        }
-        match scan.read(bytes) {
-            Err(Fault::NotAnObject) => "not a JSON object; skipped".to_owned(),
-            Err(Fault::TooLong) => "longer than 4 GiB; skipped".to_owned(),
-            Err(Fault::NotJson(malformed)) if malformed.at >= bytes.len() => "cut short; skipped".to_owned(),
-            Err(Fault::NotJson(malformed)) => format!("not JSON from byte {} on; skipped", malformed.at + 1),
-            Ok(_) => "skipped".to_owned(),
-        }
+    problems.push(ProblemKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
+        (Odd::Nul, count) => format!("{count} NUL bytes; skipped"),
+        (Odd::NulBefore, at) => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
+        (Odd::FragmentBefore, at) => format!("a fragment and a complete record (from byte {at}) on one line; skipped"),
+        (Odd::Glued, at) => format!("two records on one line, the second from byte {at} on; skipped"),
+        (Odd::NotAnObject, _) => "not a JSON object; skipped".to_owned(),
+        (Odd::TooLong, _) => "longer than 4 GiB; skipped".to_owned(),
+        (Odd::NotJson, at) => format!("not JSON from byte {at} on; skipped"),
+        _ => "cut short; skipped".to_owned(),
     });
 }
 

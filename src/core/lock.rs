@@ -64,7 +64,13 @@ impl Lock {
         loop {
             if let Some(file) = flock(path)? {
                 match make(&record, (patience.now)()) {
-                    Ok(()) => return Ok(Self { file, record }),
+                    Ok(()) => {
+                        let lock = Self { file, record: record.clone() };
+                        // Whoever knows only the record may have replaced the file until now.
+                        if goes_by(&lock.file, path) {
+                            return Ok(lock);
+                        }
+                    }
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         clear_stale(&record, (patience.now)(), &mut suspect)?;
                     }
@@ -119,9 +125,14 @@ fn flock(path: &Path) -> Result<Option<File>> {
         Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
         Err(TryLockError::Error(cause)) => return Err(Error::Io { doing: "cannot lock", cause }),
     }
+    Ok(goes_by(&file, path).then_some(file))
+}
+
+/// Tells whether an open file still goes by a name.
+fn goes_by(file: &File, path: &Path) -> bool {
     let (opened, named) = (file.metadata(), fs::metadata(path));
     let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-    Ok(matches!((opened, named), (Ok(opened), Ok(named)) if same(&opened, &named)).then_some(file))
+    matches!((opened, named), (Ok(opened), Ok(named)) if same(&opened, &named))
 }
 
 /// Makes the record, and makes sure that it is ours.
@@ -146,7 +157,8 @@ fn clear_stale(record: &Path, now: i64, suspect: &mut Option<String>) -> Result<
         return Ok(());
     };
     let is_stale = match pid_of(&text) {
-        Some(pid) => !is_alive(pid),
+        // We hold the file's own lock, so a record of ours is of an earlier process with our id.
+        Some(pid) => pid == process::id() || !is_alive(pid),
         None => age > RIPE,
     };
     if !is_stale {

@@ -34,6 +34,9 @@ impl NodeId {
     }
 }
 
+/// How much is kept of what stands before the end, in bytes.
+const TAIL: u64 = 512;
+
 /// Stands for "no parent" and "no entry" in the flat arrays.
 const NONE: u32 = u32::MAX;
 
@@ -96,6 +99,8 @@ pub struct Session {
     pub(crate) well_formed: Vec<u32>,
     /// How far the file is understood: its end, or the start of a last line without LF.
     pub(crate) read_to: u64,
+    /// What stands before that place, by which a file that was written anew is told.
+    pub(crate) tail: Vec<u8>,
 }
 
 impl Session {
@@ -485,6 +490,12 @@ impl Builder {
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
         let read_to = self.open_end.unwrap_or(header_end);
+        let compared = read_to.min(TAIL);
+        let mut tail = vec![0; usize::try_from(compared).unwrap_or(0)];
+        if source.read_at(&mut tail, read_to - compared).is_err() {
+            // It was cut off meanwhile: no file has this before that place, so it counts as another.
+            tail = vec![b'\n'; tail.len()];
+        }
         let mut session = Session {
             source,
             header: start.header,
@@ -507,6 +518,7 @@ impl Builder {
             results: self.results,
             well_formed: self.well_formed,
             read_to,
+            tail,
         };
         session.sort_calls();
         session.link(&self.parents);
@@ -623,6 +635,9 @@ impl Session {
         let mut places: HashMap<&str, usize> = HashMap::new();
         for &(node, target, name) in lines {
             let text = &self.texts[self.nodes[node.index()].part as usize];
+            if target.is_absent() {
+                continue;
+            }
             let target = target.of(text);
             if name.is_absent() {
                 if let Some(place) = places.remove(target) {

@@ -71,7 +71,7 @@ pub fn minute(stamp: Stamp) -> String {
 }
 
 fn from_number(number: f64) -> Option<i64> {
-    let ms = if number.abs() >= FIRST_MILLISECONDS { number } else { number * 1000.0 };
+    let ms = if number >= FIRST_MILLISECONDS { number } else { number * 1000.0 };
     // `as` saturates, and the range check of `Timestamp` refuses what saturates.
     #[allow(clippy::cast_possible_truncation)]
     let ms = ms.trunc() as i64;

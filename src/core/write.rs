@@ -1,11 +1,13 @@
 //! The only code that changes files: appends, whole-file changes, and new files (semantics:
 //! "Writing"). Whatever fails or is interrupted, what was there before stays.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{self as unix, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -80,6 +82,25 @@ impl Place {
     }
 }
 
+/// How far a file has been understood: the end of its last line, or the start of a last line
+/// without LF; and what stands before, by which a file that was written anew in place is told.
+#[derive(Clone, Debug)]
+pub struct ReadTo {
+    /// The offset.
+    pub at: u64,
+    /// The bytes before it, as many as tell one session from another.
+    pub before: Vec<u8>,
+}
+
+impl ReadTo {
+    fn is_there(&self, file: &File) -> Result<bool> {
+        let mut before = vec![0; self.before.len()];
+        let at = self.at.saturating_sub(before.len() as u64);
+        file.read_exact_at(&mut before, at).map_err(Error::io("cannot read"))?;
+        Ok(before == self.before)
+    }
+}
+
 /// What stands behind the part of a file that was read before.
 #[derive(Debug)]
 pub struct Added<'a> {
@@ -100,28 +121,29 @@ pub enum Appended {
 }
 
 /// Appends lines. `lines` makes them under the lock, from what others have added meanwhile; it
-/// may be called again after waiting. `read_to` is how far the file has been understood: the end
-/// of its last line, or the start of a last line without LF.
+/// may be called again after waiting.
 ///
 /// # Errors
 /// [`Error::Locked`], [`Error::InUse`], [`Error::ReadOnly`], [`Error::Io`], and what `lines` says.
 pub fn append(
     place: &Place,
-    read_to: u64,
+    read: &ReadTo,
     manners: Manners<'_>,
     is_whole: &dyn Fn(&[u8]) -> bool,
     lines: &mut dyn FnMut(&Added<'_>) -> Result<Vec<u8>>,
 ) -> Result<Appended> {
     place.refuse_if_held(manners)?;
+    clear_left_over(&place.path);
     let mut waited = Duration::ZERO;
     loop {
         let lock = Lock::take(&place.path, manners.patience)?;
         let now = Stat::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
-        if !now.is_same_file(&place.stat) || now.len < place.stat.len || now.len - read_to.min(now.len) > ADDED {
+        let is_longer = now.is_same_file(&place.stat) && now.len >= place.stat.len;
+        if !is_longer || now.len - read.at.min(now.len) > ADDED || !read.is_there(lock.file())? {
             return Ok(Appended::Replaced);
         }
-        let mut added = vec![0; usize::try_from(now.len - read_to).unwrap_or(usize::MAX)];
-        lock.file().read_exact_at(&mut added, read_to).map_err(Error::io("cannot read"))?;
+        let mut added = vec![0; usize::try_from(now.len - read.at).unwrap_or(usize::MAX)];
+        lock.file().read_exact_at(&mut added, read.at).map_err(Error::io("cannot read"))?;
         let tail = added.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let is_torn = tail < added.len() && !is_whole(&added[tail..]);
         if is_torn && waited < GRACE {
@@ -269,14 +291,22 @@ impl Temporary {
         let cannot = |cause| Error::writing("cannot write a temporary file", cause);
         clear_left_over(path);
         let hidden = beside(path, &format!("session-tree.{}.tmp", process::id()));
-        // One of this name is of an earlier process with our id.
+        if !ours().insert(hidden.clone()) {
+            // Another thread of ours is writing the same file.
+            return Err(Error::Locked { holder: Some(process::id()) });
+        }
+        // One of this name that is not ours is of an earlier process with our id.
         let _ = fs::remove_file(&hidden);
         let mode = std::os::unix::fs::PermissionsExt::mode(permissions) & 0o700 | 0o600;
-        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&hidden).map_err(cannot)?;
+        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&hidden);
+        let file = file.map_err(|cause| {
+            ours().remove(&hidden);
+            cannot(cause)
+        })?;
         let temporary = Self { file, path: hidden, kept: false.into() };
         let mut out = BufWriter::with_capacity(256 * 1024, Stoppable { file: &temporary.file, patience });
-        fill(&mut out).map_err(|error| patience.check().err().unwrap_or(error))?;
-        out.flush().map_err(cannot)?;
+        let filled = fill(&mut out).and_then(|()| out.flush().map_err(cannot));
+        filled.map_err(|error| patience.check().err().unwrap_or(error))?;
         drop(out);
         Ok(temporary)
     }
@@ -288,6 +318,12 @@ impl Temporary {
     fn keep(&self) {
         self.kept.set(true);
     }
+}
+
+/// Gives the temporary files of this process, whose threads share one name for each file.
+fn ours() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static OURS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    OURS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A file that takes nothing more once a signal asked to stop.
@@ -313,6 +349,7 @@ impl Drop for Temporary {
         if !self.kept.get() {
             let _ = fs::remove_file(&self.path);
         }
+        ours().remove(&self.path);
     }
 }
 
@@ -334,5 +371,7 @@ fn clear_left_over(path: &Path) {
 
 fn sync_folder(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io("cannot sync the folder"))
+    // A folder that may be written to but not read cannot be synced; the change is made all the same.
+    let Ok(folder) = File::open(folder) else { return Ok(()) };
+    folder.sync_all().map_err(Error::io("cannot sync the folder"))
 }

@@ -264,6 +264,20 @@ fn a_fork_has_both_events() {
 }
 
 #[test]
+fn hooks_are_told_of_what_was_done_also_if_nobody_reads_the_result() {
+    for line in ["navigate s.jsonl u2 --save", "branch s.jsonl u2"] {
+        let scene = Scene::new(forked());
+        let hook = scene.hook("watch", "");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = scene.command(line, &["--hook", &hook]);
+        command.stdout(writer).stderr(std::process::Stdio::null());
+        command.status().unwrap();
+        assert_eq!(scene.events("watch").len(), 2, "{line}: {:?}", scene.order());
+    }
+}
+
+#[test]
 fn what_has_no_file_says_null() {
     let scene = Scene::new(forked());
     let silent = scene.hook("silent", "");

@@ -5,6 +5,9 @@
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 mod cases;
+mod check;
+mod check_damage;
+mod check_forms;
 mod cli;
 mod completions;
 mod golden;

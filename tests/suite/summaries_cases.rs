@@ -171,17 +171,23 @@ impl<'t> Case<'t> {
             _ => Vec::new(),
         };
         more.extend(self.hook(scene).into_iter().flat_map(|hook| ["--hook".to_owned(), hook]));
-        more.extend(self.summarizer(scene).into_iter().flat_map(|command| ["--summarizer".to_owned(), command]));
+        let summarizer = self.summarizer(scene);
+        if self.asked == "summarize" {
+            more.extend(summarizer.iter().flat_map(|command| ["--summarizer", command].map(str::to_owned)));
+        }
         let line = match self.left {
             "words" => "navigate s.jsonl u2",
             "wordless" => "navigate s.jsonl a1",
             _ => "navigate s.jsonl t2 --leaf a1",
         };
         // Only what is to run out of time gets little of it.
-        let limit = |what| if what == "hangs" { "0.5" } else { "20" };
+        let limit = |what| if what == "hangs" { "1" } else { "20" };
         let limits = [limit(self.hook), limit(self.summarizer)];
         let line = format!("{line} --json --hook-timeout {} --summarizer-timeout {}", limits[0], limits[1]);
-        scene.run(&line, &more.iter().map(String::as_str).collect::<Vec<_>>())
+        let mut command = scene.command(&line, &more.iter().map(String::as_str).collect::<Vec<_>>());
+        // It is there for good; the option goes with `--summarize` only.
+        command.envs(summarizer.filter(|_| self.asked != "summarize").map(|it| ("SESSION_TREE_SUMMARIZER", it)));
+        scene.finish(command)
     }
 
     fn check(&self) {
@@ -288,6 +294,16 @@ fn asking_for_two_summaries_is_a_mistake() {
         let run = scene.run(&format!("navigate s.jsonl u2 --json --summarizer cat {args}"), &["--hook", &hook]);
         scene.refused(&old, &run, "usage");
         assert_eq!(scene.order().len(), 0);
+    }
+}
+
+#[test]
+fn what_is_for_the_summarizer_goes_with_it_only() {
+    let scene = Scene::new(forked());
+    let old = bytes(&scene.session);
+    for args in ["--summarizer cat", "--instructions x", "--token-budget 9"] {
+        let run = scene.run(&format!("navigate s.jsonl u2 --json --save {args}"), &[]);
+        scene.refused(&old, &run, "usage");
     }
 }
 

@@ -43,6 +43,8 @@ fn appends(session: Scratch, line: &str, who: Who, foreign: &str) -> (Run, Vec<V
     let run = run(&scene, line, who, r#"cat "$T/line" >>"$S""#);
     let with_foreign = [&old[..], foreign.as_bytes(), b"\n"].concat();
     assert_eq!(names(scene.session.path("")), ["s.jsonl"], "{line}");
+    let is_told = scene.order().iter().any(|note| note == "hook session_tree");
+    assert_eq!(is_told, run.code == 0 && who != Who::Summarizer, "{line}");
     (run, appended(&with_foreign, &bytes(&scene.session)))
 }
 
@@ -153,7 +155,7 @@ fn a_file_of_an_old_version_may_not_change_at_all() {
 #[test]
 fn a_file_that_was_replaced_is_read_again() {
     let same = r#"cp "$S" "$T/new" && mv "$T/new" "$S""#;
-    let longer = format!(r#"{{ cat "$S"; cat "$T/line"; }} >"$T/new" && mv "$T/new" "$S""#);
+    let longer = r#"cat "$S" "$T/line" >"$T/new" && mv "$T/new" "$S""#;
     let without_target = r#"grep -v '"id":"u2"' "$S" >"$T/new" && mv "$T/new" "$S""#;
     let check = |line: &str, who: Who, script: &str, is_done: bool| {
         let scene = Scene::new(forked());
@@ -170,9 +172,9 @@ fn a_file_that_was_replaced_is_read_again() {
     check("u2", Who::Summarizer, same, true);
     check("u2", Who::Author, same, true);
     check("u2 --save", Who::Hook, same, true);
-    check("u2", Who::Summarizer, &longer, false);
-    check("u2 --force", Who::Summarizer, &longer, true);
-    check("u2 --save", Who::Hook, &longer, true);
+    check("u2", Who::Summarizer, longer, false);
+    check("u2 --force", Who::Summarizer, longer, true);
+    check("u2 --save", Who::Hook, longer, true);
     check("u2", Who::Summarizer, without_target, false);
     check("u2 --force", Who::Summarizer, without_target, false);
     check("u2 --save", Who::Hook, without_target, false);
@@ -223,8 +225,8 @@ fn no_lock_is_held_while_others_run() {
     let old = bytes(&scene.session);
     // A lock would keep the binary itself from writing.
     let look = |who: &str| {
-        let names = format!("ls -A \"$D\" >>\"$T/names\"\n");
-        format!("{names}\"$B\" label \"$S\" u1 \"{who}\" --leaf a2 --lock-timeout 0 --quiet >/dev/null || exit 9\n")
+        let label = format!("\"$B\" label \"$S\" u1 \"{who}\" --leaf a2 --lock-timeout 0 --quiet >/dev/null");
+        format!("ls -A \"$D\" >>\"$T/names\"\n{label} || exit 9\n")
     };
     let hook = scene.hook("hook", &look("$kind"));
     let summarizer = scene.summarizer(&format!("{}echo done", look("summarizer")));

@@ -1,6 +1,7 @@
 //! Disks that are full, files that must not grow, folders that may not be written to.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 use super::cli::{HEADER, Scratch, message};
 use super::support::{self, Run};
-use super::write_scene::{appended, bytes, error, lines, names, refused, set_mode, untouched};
+use super::write_scene::{appended, bytes, end, error, lines, names, refused, set_mode, untouched, wait_for};
 
 /// Makes a session of exactly so many bytes.
 fn sized(len: usize) -> Vec<u8> {
@@ -223,7 +224,16 @@ impl Bounded {
         if self.is_root {
             command.uid(NOBODY).gid(NOBODY);
         }
-        support::finish(&mut command)
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = None;
+        wait_for("nobody writes to the copy of the binary any more", || {
+            // A process that another test starts has the copy open until it is a program of its own.
+            let spawned = command.spawn();
+            let is_busy = matches!(&spawned, Err(cause) if cause.kind() == ErrorKind::ExecutableFileBusy);
+            child = (!is_busy).then(|| spawned.unwrap());
+            child.is_some()
+        });
+        end(child.unwrap())
     }
 
     fn bytes(&self) -> Vec<u8> {

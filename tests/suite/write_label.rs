@@ -139,8 +139,8 @@ fn another_leaf_on_the_active_path_is_no_news() {
 #[test]
 fn text_says_what_was_done() {
     let scratch = forked();
-    assert_eq!(scratch.run("label s.jsonl u1 start").ok(), "labelled u1 [start]\n");
-    assert_eq!(scratch.run("label s.jsonl u1 --clear").ok(), "cleared the label of u1\n");
+    assert_eq!(scratch.run("label s.jsonl u1 start").ok(), "labelled u1  [start] user: first\n");
+    assert_eq!(scratch.run("label s.jsonl u1 --clear").ok(), "cleared the label of u1  user: first\n");
 }
 
 #[test]

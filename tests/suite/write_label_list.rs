@@ -51,7 +51,7 @@ fn a_list_comes_from_standard_input_too() {
     let scratch = forked();
     let path = scratch.path("s.jsonl");
     let run = run_with_input(["label", path.to_str().unwrap(), "--from", "-"], b"u1\tone\na1\ttwo\n");
-    assert_eq!(run.ok(), "labelled u1 [one]\nlabelled a1 [two]\n");
+    assert_eq!(run.ok(), "labelled u1  [one] user: first\nlabelled a1  [two] assistant: one\n");
     assert_eq!(lines(&bytes(&scratch)).len(), 8 + 2);
 }
 

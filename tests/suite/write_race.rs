@@ -1,7 +1,8 @@
 //! A file that changes between being read and being written to. Timing would make these rare, so
 //! they go through the library: the session is read, then the file changes, then it is written to.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ use session_tree::core::load::Keep;
 use session_tree::core::lock::Patience;
 use session_tree::core::session::Session;
 use session_tree::core::source::Source;
-use session_tree::core::write::Manners;
+use session_tree::core::write::{self, Manners};
 
 use super::cli::{Scratch, message};
 use super::write_scene::{append_like_an_agent, appended, bytes, dead_pid, forked, lines, names, untouched};
@@ -347,6 +348,21 @@ fn a_whole_file_change_refuses_what_changed() {
     check(&|stale| stale.replace(&grown), &grown);
     check(&|stale| stale.replace(OLD), OLD);
     check(&|stale| fs::write(&stale.path, &OLD[..40]).unwrap(), &OLD[..40]);
+}
+
+#[test]
+fn a_new_file_replaces_none_that_came_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.jsonl");
+    let patience = Patience { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
+    let result = write::create(&path, Permissions::from_mode(0o600), patience, &mut |out| {
+        out.write_all(b"ours").unwrap();
+        fs::write(&path, b"theirs").unwrap();
+        Ok(())
+    });
+    assert!(matches!(result, Err(Error::Exists { .. })), "{result:?}");
+    assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    assert_eq!(names(folder.path()), ["new.jsonl"]);
 }
 
 #[test]

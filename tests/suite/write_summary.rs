@@ -123,17 +123,17 @@ fn check(run: &Run, starts: &[(&str, &str)], ends: &str, hint: &str) {
 
 #[test]
 fn people_are_told_what_moved_and_how_to_go_on() {
-    let rows = |to| [("from", "b2  assistant: two"), ("to", to), ("left", "2 entries behind, forking at a1")];
+    let rows = |to| [("from", "b2  assistant: two"), ("to", to), ("left", "2 entries behind")];
     let moved = |to, context| [&rows(to)[..], &[("context", context)]].concat();
     let run = forked().run("navigate s.jsonl u2");
-    check(&run, &moved("a1  assistant: one", "2 messages"), "\nsecond\n", "--leaf a1");
+    check(&run, &moved("before u2  user: second", "2 messages"), "\nsecond\n", "--leaf a1");
     assert!(run.stderr.contains("--save"), "{run:?}");
     let run = forked().run("navigate s.jsonl t2");
     check(&run, &moved("t2", "5 messages"), "", "--leaf t2");
     let scratch = forked();
     let run = scratch.run("navigate s.jsonl u2 --save");
     let saved = super::write_scene::lines(&bytes(&scratch)).pop().unwrap()["id"].as_str().unwrap().to_owned();
-    let rows = [&rows("a1")[..], &[("written", saved.as_str()), ("context", "2 messages")]].concat();
+    let rows = [&rows("before u2")[..], &[("written", saved.as_str()), ("context", "2 messages")]].concat();
     check(&run, &rows, "\nsecond\n", "`pi --session s.jsonl`");
     assert!(run.stderr.contains("`session-tree navigate s.jsonl b2 --save`"), "how to undo it: {run:?}");
     let run = forked().run("navigate s.jsonl b2");
@@ -142,7 +142,7 @@ fn people_are_told_what_moved_and_how_to_go_on() {
     let rows = [("from", "b2"), ("to", "before the first entry"), ("left", "4 entries"), ("context", "0 messages")];
     check(&run, &rows, "", "--root");
     let run = forked().run("navigate s.jsonl u2 --save --dry-run");
-    let rows = [("from", "b2"), ("would go", "a1"), ("left", "2 entries"), ("context", "2 messages")];
+    let rows = [("from", "b2"), ("would go", "before u2"), ("left", "2 entries"), ("context", "2 messages")];
     check(&run, &rows, "\nsecond\n", "--dry-run");
 }
 

@@ -72,7 +72,7 @@ codes! {
         "pi skips it and closes it with a line end; omp 13 skips it and glues its next entry to it, which is lost too; omp 18 rewrites the file without it when it next saves";
     /// several records on one line
     GluedObjects = "E007" "glued-objects":
-        "pi skips the whole line; omp keeps one of the records if both are whole, else it skips the line too";
+        "pi skips the whole line; omp keeps the first record if all are whole, else it skips the line too; omp 18 rewrites the file without it when it next saves";
     /// NUL bytes, as a crash of the system leaves them
     NulRun = "E008" "nul-run":
         "pi and omp skip the line without a word; omp 18 rewrites the file without it when it next saves";
@@ -95,13 +95,15 @@ codes! {
         "pi and omp resume there: an empty conversation, and the next message is written without a parent";
     /// the header's version is none, or it is missing although the entries have ids
     UnknownVersion = "E015" "unknown-version":
-        "pi and omp take it for version 1 if it is missing or below 2: they give every entry a new id and make one list of all branches";
+        "missing, true or below 2, pi and omp take it for version 1: they give every entry a new id and make one list of all branches; other odd ones they take for version 3";
     /// a message entry without a message, or without a role that anybody knows
     MalformedMessage = "E016" "malformed-message":
         "without a message pi opens the file but cannot build the conversation, and omp cannot open it; one without a known role is left out";
     /// `content` is missing or null
     MissingContent = "E017" "missing-content":
-        "pi and omp read it as empty or pass it on, but the session is not in their lists; omp 18 cannot build the conversation over such an assistant message";
+        "pi and omp read it as empty or pass it on, but the session is not in their lists; omp 18 leaves such a custom message out and cannot build the conversation over such an assistant message";
+    /// an assistant message without `usage`
+    NoUsage = "E018" "no-usage": "omp 13 cannot open the file; pi and omp 18 open it and count its cost as nothing";
     /// a second session header
     SecondHeader = "W001" "second-header": "pi and omp 13 ignore it; omp 18 shows it as an entry of its own";
     /// version 1 or 2
@@ -133,37 +135,35 @@ codes! {
     /// a tool result in the conversation that answers no call
     ResultWithoutCall = "W013" "result-without-call":
         "pi and omp send it as it is, and strict providers refuse the request";
-    /// what omp 18 leaves out of the conversation: failed turns and calls without an answer
+    /// what omp 18 leaves out of the conversation: failed turns that said something, and calls without an answer
     LeftOut = "W014" "left-out-by-omp-18":
         "omp 18 leaves it out of what the model sees; pi, omp 13 and `session-tree context` show it";
     /// content, or a block of it, that is not what it says it is
     OddContent = "W015" "odd-content":
         "pi and omp pass it on as it is; if they cannot read it, the session is not in their lists, or the provider refuses it";
-    /// an assistant message without `usage`
-    NoUsage = "W016" "no-usage": "pi and omp open it; its cost counts as nothing";
     /// a timestamp that is missing or names no time
-    UnreadableTime = "W017" "unreadable-time": "pi and omp open it; where they sort by time, its place is arbitrary";
+    UnreadableTime = "W016" "unreadable-time": "pi and omp open it; where they sort by time, its place is arbitrary";
     /// more than five minutes older than its parent
-    TimeBackwards = "W018" "time-backwards": "pi and omp do not mind; among its siblings it may stand in the wrong place";
+    TimeBackwards = "W017" "time-backwards": "pi and omp do not mind; among its siblings it may stand in the wrong place";
     /// a further root where nobody went back to the start
-    SeveralRoots = "W019" "several-roots":
+    SeveralRoots = "W018" "several-roots":
         "pi and omp start the conversation there and tell the model nothing of what came before";
     /// two agents wrote to the file at the same time
-    InterleavedWriters = "W020" "interleaved-writers":
+    InterleavedWriters = "W019" "interleaved-writers":
         "pi and omp show two branches and resume on the one that was written to last; the other is not part of the conversation";
     /// an image that is kept in another file, which is missing
-    MissingBlob = "W021" "missing-blob": "omp cannot show or send the image; pi never can";
+    MissingBlob = "W020" "missing-blob": "omp cannot show or send the image; pi never can";
     /// an entry of more than 10 MB
-    BigEntry = "W022" "big-entry": "pi and omp read it, slowly; it is part of every request while it is in the conversation";
-    /// escape sequences for terminals in a text
-    TerminalEscape = "W023" "terminal-escape":
+    BigEntry = "W021" "big-entry": "pi and omp read it, slowly; it is part of every request while it is in the conversation";
+    /// escape sequences for terminals in a text, other than colours
+    TerminalEscape = "W022" "terminal-escape":
         "pi and omp keep it; a program that prints it as it is lets it move the cursor, or set title and clipboard";
     /// the last line is whole, but no line end follows
-    NoLineEnd = "W024" "no-line-end": "pi adds the line end; omp glues its next entry to the line, and both are lost";
+    NoLineEnd = "W023" "no-line-end": "pi adds the line end; omp glues its next entry to the line, and both are lost";
     /// a header with odd members
-    OddHeader = "W025" "odd-header": "pi and omp open it; lists show no folder, or a wrong time";
+    OddHeader = "W024" "odd-header": "pi and omp open it; lists show no folder, or a wrong time";
     /// an entry without a type
-    UntypedEntry = "W026" "untyped-entry": "pi and omp keep it in the tree; it says nothing to the model";
+    UntypedEntry = "W025" "untyped-entry": "pi and omp keep it in the tree; it says nothing to the model";
 }
 
 impl Code {

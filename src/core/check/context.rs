@@ -1,6 +1,7 @@
 //! What is wrong with the conversation as a model would get it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::{Code, Detail, Spot};
 use crate::core::body::Bodies;
@@ -20,7 +21,9 @@ pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> 
     });
     let messages: Vec<NodeId> = messages.filter(|&node| session.traits(node).kind == Kind::Message).collect();
     for &node in &messages {
-        if is_failed(&mut bodies, node)? {
+        // One that broke off before it said anything is missed by nobody.
+        let says = session.traits(node).has_text || !of_line(&notes.calls, session.line(node)).is_empty();
+        if says && is_failed(&mut bodies, node)? {
             spots.push(Spot::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
         }
     }
@@ -42,13 +45,13 @@ fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
         })
 }
 
-/// Pairs tool calls with their results.
+/// Gives the places of what was noted of a line.
+fn of_line(list: &[(u32, u64)], line: u32) -> Range<usize> {
+    list.partition_point(|(other, _)| *other < line)..list.partition_point(|(other, _)| *other <= line)
+}
+
+/// Pairs tool calls with their results. The last calls of all may still be at work.
 fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<Spot>) {
-    let of_line = |list: &[(u32, u64)], line: u32| {
-        let from = list.partition_point(|(other, _)| *other < line);
-        let to = list.partition_point(|(other, _)| *other <= line);
-        from..to
-    };
     // Place among the calls by the hash of their ids.
     let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
     for &node in messages {
@@ -63,6 +66,8 @@ fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<
             }
         }
     }
+    let pending = messages.iter().rfind(|&&node| session.traits(node).role != Role::ToolResult).copied();
+    open.retain(|_, (node, _)| Some(*node) != pending);
     let mut open: Vec<_> = open.into_iter().map(|(call, (node, place))| (place, node, call)).collect();
     open.sort_unstable();
     for (_, node, call) in open {

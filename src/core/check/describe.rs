@@ -49,7 +49,11 @@ fn of_no_session(spot: &Spot) -> (String, String) {
 
 /// Says what is lost, then what agents do.
 fn effect(spot: &Spot) -> String {
-    let agents = spot.code.agents();
+    let agents = match (spot.code, spot.detail) {
+        (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
+        (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, _)) => Code::ForeignLine.agents(),
+        (code, _) => code.agents(),
+    };
     let plural = |count: u32| if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
     match (spot.code, spot.unreachable) {
         (_, None | Some(0)) => agents.to_owned(),
@@ -81,7 +85,7 @@ impl Words<'_> {
             (_, Detail::Above(above)) => self.cut(above),
             (Code::Cycle, _) => (
                 format!("`{}` is its own ancestor", self.own()),
-                format!("{} the loop is cut there by every command here", self.to_parent_before(line)),
+                format!("{}; until then `session-tree` cuts the loop there", self.to_parent_before(line)),
             ),
             (Code::SelfParent, _) => {
                 (format!("`{}` is its own parent", self.own()), self.to_parent_before(line))
@@ -349,8 +353,8 @@ impl Words<'_> {
 
     fn to_parent_before(&self, line: u32) -> String {
         match self.spot.node.and_then(|node| node.0.checked_sub(1)) {
-            Some(before) => format!("{};", self.set_likely(line, NodeId(before))),
-            None => format!("set `parentId` of line {line} to null;"),
+            Some(before) => self.set_likely(line, NodeId(before)),
+            None => format!("set `parentId` of line {line} to null"),
         }
     }
 
