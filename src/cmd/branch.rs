@@ -178,14 +178,16 @@ impl BranchArgs {
             made.written = written;
             made.path = Some(std::path::absolute(&path)?.display().to_string());
         }
-        self.tell(app, &session, &fork, &made)?;
         let event = Event::SessionBranch {
             session: &about,
             previous_session_file: about.file.as_deref(),
             session_file: made.path.as_deref(),
         };
+        // Before the result is printed: nobody may be there to read it.
         let troubled = self.hooks.hooks().tell(&event)?;
-        Ok(self.session.after_hooks(app, &troubled))
+        let exit = self.session.after_hooks(app, &troubled);
+        self.tell(app, &session, &fork, &made)?;
+        Ok(exit)
     }
 
     fn prints_lines(&self) -> bool {

@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use session_tree::core::holder;
 
 use super::cli::{Scratch, entry};
 use super::write_scene::{Other, append_like_an_agent, appended, bytes, forked, lines, names, refused, untouched};
@@ -118,6 +119,27 @@ fn a_holder_by_another_name_is_one() {
         let error = super::write_scene::error(&scratch.run(APPENDING[0]));
         assert_eq!(error["kind"], "in-use", "{name:?}");
     }
+}
+
+#[test]
+fn who_is_gone_at_the_second_look_is_no_holder() {
+    let scratch = forked();
+    let path = scratch.path("s.jsonl");
+    let gone = (0..20).any(|_| {
+        let other = Other::start("exec 3>>\"$1\"", &path);
+        thread::scope(|scope| {
+            let start = Instant::now();
+            let looks = scope.spawn(|| (holder::find(&path), start.elapsed()));
+            // Somewhere between the looks, or the next turn has to show it.
+            thread::sleep(Duration::from_millis(40));
+            drop(other);
+            let (found, time) = looks.join().unwrap();
+            found.is_none() && time >= Duration::from_millis(100)
+        })
+    });
+    assert!(gone, "one look is enough for it");
+    let other = Other::start("exec 3>>\"$1\"", &path);
+    assert_eq!(holder::find(&path).map(|holder| holder.pid), Some(other.pid()));
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(super) struct Cuts {
 impl Cuts {
     pub(super) fn find(session: &Session, notes: &Notes) -> Self {
         let mut cuts = Self::default();
-        let lost = lost_by_id(notes);
+        let lost = lost_by_id(session, notes);
         let mut guesses: HashMap<&str, Above> = HashMap::new();
         for (orphan, missing) in session.orphans() {
             // All children of one missing entry hang below one place.
@@ -106,10 +106,24 @@ impl Cuts {
     }
 }
 
-/// Gives the lost entries by their ids; of several with one id the last one counts.
-fn lost_by_id(notes: &Notes) -> HashMap<&str, u32> {
+/// Gives the lost entries by their ids; of several with one id the last one counts. What is left
+/// of some does not tell their id: then it is the one that the next entry names as its parent, if
+/// nothing else has that.
+fn lost_by_id<'a>(session: &'a Session, notes: &'a Notes) -> HashMap<&'a str, u32> {
     let lost = notes.lost.iter().zip(0..);
-    lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect()
+    let mut by_id: HashMap<&str, u32> = lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect();
+    for (orphan, missing) in session.orphans() {
+        let before = orphan.0.checked_sub(1).map_or(0, |before| session.line(NodeId(before)));
+        let until = notes.lost.partition_point(|lost| lost.line < session.line(orphan));
+        let between = notes.lost[..until].iter().rev().take_while(|lost| lost.line > before);
+        let nameless = between.zip((0..until).rev()).find(|(lost, _)| lost.id.is_none());
+        if let Some((_, place)) = nameless
+            && let Ok(place) = u32::try_from(place)
+        {
+            by_id.entry(missing).or_insert(place);
+        }
+    }
+    by_id
 }
 
 /// Finds where the path goes on above an orphan.
