@@ -350,16 +350,16 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Refuses suffixes that lead elsewhere, or that an agent takes for backups of its own.
-fn check_suffix(suffix: &str) -> Result<(), Failure> {
+fn check_suffix(suffix: &str) -> Result<()> {
     let stem = suffix.strip_suffix(".bak").and_then(|stem| stem.rsplit_once('.'));
     let is_agents =
         stem.is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
     if suffix.is_empty() || suffix.contains(['/', '\0']) {
-        return Err(Failure::usage("a backup suffix is not empty and has no `/`", "`--backup=.bak` is usual"));
+        return Err(Failure::usage("a backup suffix is not empty and has no `/`", "`--backup=.bak` is usual").into());
     }
     if is_agents {
         let message = "omp takes files that end in `.<digits>.bak` for backups of its own";
-        return Err(Failure::usage(message, "use another suffix, such as `.bak`"));
+        return Err(Failure::usage(message, "use another suffix, such as `.bak`").into());
     }
     Ok(())
 }
