@@ -12,9 +12,11 @@ use super::world::{self, HookArgs};
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::branch::{self, Fork, Identity, Written};
+use crate::core::commit;
 use crate::core::draft::World;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::Error;
+use crate::core::header::CURRENT;
 use crate::core::load::Keep;
 use crate::core::session::{NodeId, Session};
 use crate::core::time;
@@ -152,6 +154,10 @@ impl BranchArgs {
             self.tell(app, &session, &fork, &made)?;
             return Ok(ExitCode::SUCCESS);
         }
+        if session.version > CURRENT {
+            commit::check(&session).map_err(&failed)?;
+        }
+        let path = if self.prints_lines() { None } else { Some(self.place(&made)?) };
         world::prepare()?;
         let event = Event::SessionBeforeBranch { session: &about, entry_id: session.id(entry) };
         if let Answer::Cancel { by } = self.hooks.hooks().ask(&event, None).map_err(world::hook_trouble)? {
@@ -160,23 +166,22 @@ impl BranchArgs {
             return Ok(ExitCode::from(CANCELLED));
         }
         self.warn(app, &mut bodies, &fork)?;
-        if self.prints_lines() {
-            let mut output = Output::new();
-            output.hold();
-            made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
-            output.finish()?;
-        } else {
-            let path = self.place(&made)?;
+        if let Some(path) = &path {
             let permissions = session.permissions().unwrap_or_else(world::private);
             let mut written = None;
             let fill = &mut |out: &mut dyn Write| {
                 written = Some(self.write(&mut bodies, &fork, &made, out)?);
                 Ok(())
             };
-            let created = write::create(&path, permissions, world::patience(Duration::ZERO), fill);
-            created.map_err(|error| Failure::new(&error, &path))?;
+            let created = write::create(path, permissions, world::patience(Duration::ZERO), fill);
+            created.map_err(|error| Failure::new(&error, path))?;
             made.written = written;
-            made.path = Some(std::path::absolute(&path)?.display().to_string());
+            made.path = Some(std::path::absolute(path)?.display().to_string());
+        } else {
+            let mut output = Output::new();
+            output.hold();
+            made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
+            output.finish()?;
         }
         let event = Event::SessionBranch {
             session: &about,

@@ -1,5 +1,7 @@
 //! New entries: each a child of the one before it, as agents append them.
 
+use std::collections::HashSet;
+
 use super::text::push_json;
 
 /// A member's value.
@@ -26,6 +28,8 @@ pub struct Draft<'d> {
     pub lines: Vec<u8>,
     /// The ids of the new entries.
     pub ids: Vec<String>,
+    /// The same, to be found fast.
+    used: HashSet<String>,
     now: &'d str,
     fresh: &'d mut dyn FnMut() -> String,
     is_taken: &'d dyn Fn(&str) -> bool,
@@ -34,7 +38,15 @@ pub struct Draft<'d> {
 impl<'d> Draft<'d> {
     /// Starts at a leaf; the first entry becomes its child.
     pub fn new<'w: 'd>(world: &'d mut World<'w>, leaf: Option<String>, is_taken: &'d dyn Fn(&str) -> bool) -> Self {
-        Self { leaf, lines: Vec::new(), ids: Vec::new(), now: &world.now, fresh: world.fresh, is_taken }
+        Self {
+            leaf,
+            lines: Vec::new(),
+            ids: Vec::new(),
+            used: HashSet::new(),
+            now: &world.now,
+            fresh: world.fresh,
+            is_taken,
+        }
     }
 
     /// Gives the entry that the next one becomes a child of.
@@ -53,7 +65,7 @@ impl<'d> Draft<'d> {
     pub fn append_at(&mut self, kind: &str, timestamp: &[u8], members: &[(&str, Value<'_>)]) {
         let id = loop {
             let id = (self.fresh)();
-            if !(self.is_taken)(&id) && !self.ids.contains(&id) {
+            if !(self.is_taken)(&id) && self.used.insert(id.clone()) {
                 break id;
             }
         };

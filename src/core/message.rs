@@ -223,8 +223,10 @@ fn files(out: &mut Vec<u8>, message: Raw<'_>) {
         text.own(if at > 0 { "\n\n<file path=\"" } else { "<file path=\"" });
         text.stored(file.get("path"));
         text.own("\">\n");
-        text.stored(file.get("content"));
-        text.own("\n</file>");
+        // An empty file has no line of its own.
+        let content = file.get("content").filter(|content| content.string_body().is_some_and(|body| !body.is_empty()));
+        text.stored(content);
+        text.own(if content.is_some() { "\n</file>" } else { "</file>" });
     }
     text.own("\n</system-reminder>");
     let images = files().filter_map(|file| file.get("image")).filter(|image| image.kind() == Kind::Object);

@@ -353,9 +353,13 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes the temporary files that dead processes left in the folder of a file.
+/// Removes the temporary files that dead processes left in the folder of a file; once is enough.
 fn clear_left_over(path: &Path) {
+    static CLEARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !CLEARED.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
+        return;
+    }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };

@@ -128,8 +128,10 @@ fn who_is_gone_at_the_second_look_is_no_holder() {
     let gone = (0..20).any(|_| {
         let other = Other::start("exec 3>>\"$1\"", &path);
         thread::scope(|scope| {
-            let start = Instant::now();
-            let looks = scope.spawn(|| (holder::find(&path), start.elapsed()));
+            let looks = scope.spawn(|| {
+                let start = Instant::now();
+                (holder::find(&path), start.elapsed())
+            });
             // Somewhere between the looks, or the next turn has to show it.
             thread::sleep(Duration::from_millis(40));
             drop(other);
