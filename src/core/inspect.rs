@@ -57,9 +57,9 @@ pub(crate) enum Odd {
     /// `content` is missing or null.
     NoContent,
     /// `content` is of a type that it cannot be.
-    OddContent,
+    Content,
     /// Block `detail` (1-based) of `content` is not what its type says, or has none.
-    OddBlock,
+    Block,
     /// An assistant message without `usage`.
     NoUsage,
     /// A root whose `parentId` is neither null nor a string.
@@ -192,9 +192,8 @@ impl Inspector {
         if line.len() > BIG {
             notes.push(number, Odd::Big, line.len());
         }
-        match std::str::from_utf8(line) {
-            Err(error) => notes.push(number, Odd::BadUtf8, error.valid_up_to() + 1),
-            Ok(_) => {}
+        if let Err(error) = std::str::from_utf8(line) {
+            notes.push(number, Odd::BadUtf8, error.valid_up_to() + 1);
         }
         let (mut surrogate, mut escape) = (None, control(line));
         let mut from = 0;
@@ -208,6 +207,8 @@ impl Inspector {
                 Some([b'd', b'8'..=b'9' | b'a'..=b'b', ..]) if has_low_half(line, at + 6) => from = at + 12,
                 Some([b'd', b'8'..=b'9' | b'a'..=b'f', ..]) => surrogate = surrogate.or(Some(at)),
                 Some(b"001b") if is_color(&line[at + 6..]) => {}
+                // A line end among the control characters.
+                Some(b"0085") => {}
                 Some(b"001b" | [b'0', b'0', b'8' | b'9', _]) => escape = escape.or(Some(at)),
                 _ => {}
             }
@@ -321,7 +322,7 @@ fn content(notes: &mut Notes, number: u32, entry: Entry<'_>, role: Role) {
     match content.kind() {
         json::Kind::String if may_be_string => return,
         json::Kind::Array => {}
-        _ => return notes.push(number, Odd::OddContent, 0),
+        _ => return notes.push(number, Odd::Content, 0),
     }
     let is_sound = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == json::Kind::String);
     let mut other = false;
@@ -339,12 +340,12 @@ fn content(notes: &mut Notes, number: u32, entry: Entry<'_>, role: Role) {
             }
         };
         if !sound {
-            return notes.push(number, Odd::OddBlock, at + 1);
+            return notes.push(number, Odd::Block, at + 1);
         }
     }
     // Of the other types it is only asked that there is one.
     if other && let Some(at) = content.elements().position(|block| !has_type(block)) {
-        notes.push(number, Odd::OddBlock, at + 1);
+        notes.push(number, Odd::Block, at + 1);
     }
 }
 
@@ -460,6 +461,8 @@ mod tests {
         assert_eq!(odd(br#""a\u001b[2J""#), [(Odd::Escape, 3)]);
         assert_eq!(odd(br#""a\\u001b[2J \u00e9""#), []);
         assert_eq!(odd(br#""\\\u001B""#), [(Odd::Escape, 4)]);
+        assert_eq!(odd(br#""\u0085\u00a0""#), []);
+        assert_eq!(odd(br#""\u009B2J""#), [(Odd::Escape, 2)]);
         assert_eq!(odd(br#""\u001b[1;32mok\u001b[0m\u001b[m""#), []);
         assert_eq!(odd(br#""\u001b[1;32H\u001b[1""#), [(Odd::Escape, 2)]);
         assert_eq!(odd("\"\u{9b}2J\"".as_bytes()), [(Odd::Escape, 2)]);

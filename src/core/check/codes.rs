@@ -238,6 +238,6 @@ mod tests {
         assert_eq!(Code::find("e005"), Some(Code::MalformedLine));
         assert_eq!(Code::find("E05"), None);
         assert_eq!(Code::Orphan.severity(), Severity::Error);
-        assert_eq!(Code::NoUsage.severity(), Severity::Warning);
+        assert_eq!(Code::OldVersion.severity(), Severity::Warning);
     }
 }

@@ -15,6 +15,10 @@ use crate::core::walk;
 pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
+    let last = context.items.iter().find_map(|item| match *item {
+        Item::Compaction(node) => Some(node),
+        _ => None,
+    });
     let messages = context.items.iter().filter_map(|item| match *item {
         Item::Stored(node) | Item::Edited { target: node, .. } => Some(node),
         _ => None,
@@ -28,7 +32,7 @@ pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> 
         }
     }
     calls(session, notes, &messages, spots);
-    compactions(session, &mut bodies, spots)
+    compactions(session, &mut bodies, last, spots)
 }
 
 /// Tells whether an assistant's turn ended in failure.
@@ -78,7 +82,15 @@ fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<
 }
 
 /// Looks at what compactions say they keep.
-fn compactions(session: &Session, bodies: &mut Bodies<'_>, spots: &mut Vec<Spot>) -> Result<()> {
+///
+/// `last` is the one that counts at the leaf.
+fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>, spots: &mut Vec<Spot>) -> Result<()> {
+    let is_message = |&node: &NodeId| matches!(session.traits(node).kind, Kind::Message | Kind::CustomMessage);
+    let before = |node: NodeId| {
+        let above = std::iter::successors(session.parent(node), |&node| session.parent(node));
+        let count = (last == Some(node)).then(|| above.filter(is_message).count())?;
+        u32::try_from(count).ok()
+    };
     let mut ranges: Option<Ranges> = None;
     for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::Compaction) {
         let entry = bodies.entry(node)?;
@@ -90,11 +102,21 @@ fn compactions(session: &Session, bodies: &mut Bodies<'_>, spots: &mut Vec<Spot>
             continue;
         }
         let Some(kept) = session.find(&kept) else {
-            spots.push(Spot::new(Code::KeptEntryMissing, session.line(node), Some(node), Detail::Nothing));
+            spots.push(Spot::new(
+                Code::KeptEntryMissing,
+                session.line(node),
+                Some(node),
+                Detail::Kept(None, before(node)),
+            ));
             continue;
         };
         if !ranges.get_or_insert_with(|| Ranges::new(session)).is_above(kept, node) {
-            spots.push(Spot::new(Code::KeptEntryOffPath, session.line(node), Some(node), Detail::Node(kept)));
+            spots.push(Spot::new(
+                Code::KeptEntryOffPath,
+                session.line(node),
+                Some(node),
+                Detail::Kept(Some(kept), before(node)),
+            ));
         }
     }
     Ok(())

@@ -55,6 +55,14 @@ fn effect(spot: &Spot) -> String {
         (code, _) => code.agents(),
     };
     let plural = |count: u32| if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+    if let Detail::Kept(_, Some(count)) = spot.detail {
+        let none = if count == 1 {
+            "the message before it drops".to_owned()
+        } else {
+            format!("all {count} messages before it drop")
+        };
+        return format!("{none} out of the context: {agents}");
+    }
     match (spot.code, spot.unreachable) {
         (_, None | Some(0)) => agents.to_owned(),
         (Code::Cycle | Code::SelfParent, Some(count)) => {
@@ -247,11 +255,11 @@ impl Words<'_> {
             Odd::NoContent => {
                 (format!("`{}` has no content", self.own()), format!("set `content` in line {line} to []"))
             }
-            Odd::OddContent => (
+            Odd::Content => (
                 format!("the content of `{}` is neither a list of blocks nor a text where one may stand", self.own()),
                 format!("make `content` in line {line} a list: [{{\"type\":\"text\",\"text\":\"...\"}}]"),
             ),
-            Odd::OddBlock => (
+            Odd::Block => (
                 format!("content block {detail} of `{}` is not what it says it is", self.own()),
                 format!("mend or take out block {detail} of `content` in line {line}"),
             ),
@@ -277,7 +285,7 @@ impl Words<'_> {
                 });
                 (
                     format!("a line without an `id` is the last one: agents take it as the leaf{leaf}"),
-                    format!("delete line {line}, or append an entry: `session-tree navigate FILE @ --label NAME`"),
+                    format!("delete line {line}, or append an entry behind it: `session-tree label FILE @ NAME`"),
                 )
             }
             _ => (
@@ -307,7 +315,8 @@ impl Words<'_> {
         };
         match here.and_then(|lost| lost.id.as_deref()) {
             Some(id) => format!(
-                "take the line from a backup, or put in its place {{\"type\":\"custom\",\"id\":\"{id}\",\"parentId\":{parent},\"customType\":\"lost\"}}"
+                "take the line from a backup, or put in its place {{\"type\":\"custom\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{}\",\"customType\":\"lost\"}}",
+                self.time_before()
             ),
             None => format!("take the line from a backup; else delete line {line} and see to its children"),
         }
@@ -383,7 +392,7 @@ impl Words<'_> {
         let Some(node) = self.spot.node else { return Ok(Default::default()) };
         let kept = bodies.entry(node)?.get_str("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
         let why = match detail {
-            Detail::Node(kept) => format!("which is on line {}, not above it", self.session.line(kept)),
+            Detail::Kept(Some(kept), _) => format!("which is on line {}, not above it", self.session.line(kept)),
             _ => "which is not in the file".to_owned(),
         };
         let parent = self.session.parent(node).map_or("", |parent| self.session.id(parent));
@@ -407,7 +416,7 @@ impl Words<'_> {
 
     /// Spells the time of the nearest entry before it that has one.
     fn time_before(&self) -> String {
-        let from = self.spot.node.map_or(0, NodeId::index);
+        let from = self.session.nodes.partition_point(|node| node.line < self.spot.line);
         let before = (0..from).rev().take(64).filter_map(|at| self.session.stamp(NodeId(u32::try_from(at).ok()?)).ms());
         time::iso(before.into_iter().next().or(self.session.header.stamp.ms()).unwrap_or(0))
     }

@@ -11,13 +11,13 @@ use crate::core::time::Stamp;
 
 pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, spots: &mut Vec<Spot>) {
     header(session, spots);
+    let foreign_leaf = foreign_leaf(session, notes);
     for note in &notes.odd {
         let is_list = session.version == 1;
         let code = match note.odd {
             Odd::Torn => Code::TornLine,
             Odd::NoLineEnd => Code::NoLineEnd,
-            // Agents drop `null` and take all else for an entry.
-            Odd::NotAnObject if note.detail == 0 && is_last(session, notes, note.line) => Code::ForeignLeaf,
+            Odd::NotAnObject if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Odd::Cut | Odd::NotJson | Odd::NotAnObject | Odd::TooLong => Code::MalformedLine,
             Odd::Nul | Odd::NulBefore => Code::NulRun,
             Odd::FragmentBefore | Odd::Glued => Code::GluedObjects,
@@ -29,13 +29,13 @@ pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, spot
             Odd::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
             Odd::Foreign if is_list => continue,
             // The last line of all is what agents resume at.
-            Odd::Foreign if is_last(session, notes, note.line) => Code::ForeignLeaf,
+            Odd::Foreign if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Odd::Foreign => Code::ForeignLine,
             Odd::SecondHeader => Code::SecondHeader,
             Odd::Untyped => Code::UntypedEntry,
             Odd::NoMessage | Odd::NoRole => Code::MalformedMessage,
             Odd::NoContent => Code::MissingContent,
-            Odd::OddContent | Odd::OddBlock => Code::OddContent,
+            Odd::Content | Odd::Block => Code::OddContent,
             Odd::NoUsage => Code::NoUsage,
             // A matter of the tree.
             Odd::NoParent => continue,
@@ -51,11 +51,11 @@ pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, spot
     missing_blobs(session, notes, blobs, spots);
 }
 
-/// Tells whether nothing that agents take for an entry stands behind a line.
-fn is_last(session: &Session, notes: &Notes, line: u32) -> bool {
-    let is_entry = |note: &&Note| note.odd == Odd::Foreign || note.odd == Odd::NotAnObject && note.detail == 0;
-    let last_odd = notes.odd.iter().rev().find(is_entry).map_or(0, |note| note.line);
-    line >= last_odd && session.leaf().is_none_or(|leaf| session.line(leaf) < line)
+/// Finds the last line of those that agents take for an entry, if it is none. They drop `null`.
+fn foreign_leaf(session: &Session, notes: &Notes) -> Option<u32> {
+    let is_taken = |note: &&Note| note.odd == Odd::Foreign || note.odd == Odd::NotAnObject && note.detail == 0;
+    let last = notes.odd.iter().rev().find(is_taken).map(|note| note.line)?;
+    (session.leaf().is_none_or(|leaf| session.line(leaf) < last) && last > session.header.line).then_some(last)
 }
 
 fn header(session: &Session, spots: &mut Vec<Spot>) {

@@ -79,6 +79,8 @@ pub(crate) enum Detail {
     Count(u32),
     /// Another entry that matters.
     Node(NodeId),
+    /// A compaction: the entry that it names, and how many messages before it the model never gets.
+    Kept(Option<NodeId>, Option<u32>),
     /// The hash of a tool call's id.
     Call(u64),
     /// Place among the labels, or among the noted blobs.

@@ -46,10 +46,18 @@ impl Cuts {
     pub(super) fn find(session: &Session, notes: &Notes) -> Self {
         let mut cuts = Self::default();
         let lost = lost_by_id(session, notes);
+        let ends = ends(session, notes, &lost);
         let mut guesses: HashMap<&str, Above> = HashMap::new();
         for (orphan, missing) in session.orphans() {
             // All children of one missing entry hang below one place.
-            let above = *guesses.entry(missing).or_insert_with(|| go_on(session, notes, &lost, orphan, missing));
+            let above = *guesses.entry(missing).or_insert_with(|| {
+                let place = lost.get(missing).copied();
+                match place.and_then(|lost| Some((lost, *ends.get(lost as usize)?))) {
+                    Some((lost, End::Entry(node))) => Above::Certain { node, lost },
+                    Some((lost, End::Root)) => Above::Root { lost },
+                    Some((_, End::Unknown)) | None => before(orphan),
+                }
+            });
             cuts.above.insert(orphan, above);
         }
         for root in severed(session, notes) {
@@ -126,24 +134,42 @@ fn lost_by_id<'a>(session: &'a Session, notes: &'a Notes) -> HashMap<&'a str, u3
     by_id
 }
 
-/// Finds where the path goes on above an orphan.
-fn go_on(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>, orphan: NodeId, missing: &str) -> Above {
-    let mut name = missing;
-    let mut first = None;
-    // No more steps than there are lost entries: they may name each other in a circle.
-    for _ in 0..=notes.lost.len() {
-        let Some(&place) = lost.get(name) else { break };
-        let first = *first.get_or_insert(place);
-        match &notes.lost[place as usize].parent {
-            inspect::Above::Root => return Above::Root { lost: first },
-            inspect::Above::Unknown => break,
-            inspect::Above::Entry(parent) => match session.find(parent) {
-                Some(node) => return Above::Certain { node, lost: first },
-                None => name = parent,
-            },
+/// Where a row of lost entries ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Entry(NodeId),
+    Root,
+    Unknown,
+}
+
+/// Follows lost entries to the first parent that is there; each is passed once.
+fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<End> {
+    let mut ends: Vec<Option<End>> = vec![None; notes.lost.len()];
+    let mut row = Vec::new();
+    for from in 0..ends.len() {
+        let mut at = from;
+        let end = loop {
+            if let Some(end) = ends[at] {
+                break end;
+            }
+            // Met again in this row, it has no end.
+            ends[at] = Some(End::Unknown);
+            row.push(at);
+            match &notes.lost[at].parent {
+                inspect::Above::Root => break End::Root,
+                inspect::Above::Unknown => break End::Unknown,
+                inspect::Above::Entry(parent) => match (session.find(parent), lost.get(parent.as_str())) {
+                    (Some(node), _) => break End::Entry(node),
+                    (None, Some(&place)) => at = place as usize,
+                    (None, None) => break End::Unknown,
+                },
+            }
+        };
+        for place in row.drain(..) {
+            ends[place] = Some(end);
         }
     }
-    before(orphan)
+    ends.into_iter().map(|end| end.unwrap_or(End::Unknown)).collect()
 }
 
 /// Gives the entry before another one in the file.
