@@ -99,7 +99,9 @@ impl Copy<'_> {
         let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
         let bytes = load::without_bom(line);
         let is_before = line.offset < self.start.offset;
-        match self.scan.read(bytes) {
+        let read = self.scan.read(bytes);
+        let is_whole = read.is_ok();
+        match read {
             Ok(entry) if !is_before => {
                 let span = entry.object_span().range();
                 write(&line.bytes[..line.bytes.len() - bytes.len() + span.start])?;
@@ -130,7 +132,8 @@ impl Copy<'_> {
             }
             _ => write(line.bytes)?,
         }
-        if line.terminated { write(b"\n") } else { Ok(()) }
+        // A whole last line gets its end: an agent would append its next entry to it.
+        if line.terminated || is_whole { write(b"\n") } else { Ok(()) }
     }
 }
 

@@ -68,7 +68,10 @@ function forModel(agent: Name, message: Json): Json {
   const summary = /<summary>([^]*)<\/summary>/.exec(text)?.[1];
   if (summary !== undefined) {
     // The sentence before a summary differs; omp also takes blank lines out of the summary and tightens its tables.
-    return { ...result, content: agent === "omp" ? summary.replace(/\s+/g, "").replace(/-{2,}/g, "--") : summary.trim() };
+    return {
+      ...result,
+      content: agent === "omp" ? summary.replace(/\s+/g, "").replace(/-{2,}/g, "--") : summary.trim(),
+    };
   }
   // Where the whole output of a command is, pi and we say; omp 13 looks for it in a member of its own.
   const shortened = agent === "omp" && text.startsWith("Ran `") && text.replace(/\n\n\[Output truncated\. .*\]$/, "");

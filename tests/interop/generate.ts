@@ -13,8 +13,8 @@ export interface Profile {
 export function generate(profile: Profile): string {
   const random = new Random(profile.seed * 1000 + profile.version);
   const session = new Generator(profile, random);
-  const kinds = random.shuffle([...everywhere, ...own[profile.family], ...(profile.version > 1 ? treeOnly : [])]);
-  for (const kind of ["user", "assistant", "label", ...kinds]) {
+  const deck = random.shuffle([...everywhere, ...own[profile.family], ...(profile.version > 1 ? treeOnly : [])]);
+  for (const kind of ["user", "assistant", "label", ...deck]) {
     if (kind === "label" && profile.version === 1) continue;
     session.wander();
     session.add(kind);
@@ -22,32 +22,19 @@ export function generate(profile: Profile): string {
   return session.text();
 }
 
-const everywhere = [
-  "user",
-  "user",
-  "user",
-  "image",
-  "assistant",
-  "assistant",
-  "failed",
-  "tool",
-  "tool",
-  "bash",
-  "bash",
-  "custom",
-  "note",
-  "hook",
-  "model",
-  "thinking",
-  "compaction",
-  "compaction",
-  "unknown",
-];
-const treeOnly = ["label", "label", "label", "unlabel", "summary", "summary", "user", "user", "tool"];
+const everywhere = kinds(
+  "user user user image assistant assistant failed tool tool bash bash custom note hook model thinking",
+  "compaction compaction unknown",
+);
+const treeOnly = kinds("label label label unlabel summary summary user user tool");
 const own: Record<Name, string[]> = {
-  omp: ["mode", "rules", "tier", "tools", "role", "python", "mention", "developer"],
-  pi: ["info", "usage"],
+  omp: kinds("mode rules tier tools role python mention developer"),
+  pi: kinds("info usage"),
 };
+
+function kinds(...lists: string[]): string[] {
+  return lists.join(" ").split(" ");
+}
 
 class Generator {
   private readonly lines: string[];
