@@ -2,7 +2,7 @@
 //! own, for no longer than it may, and is ended with all its children when a signal asks us to
 //! stop.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -167,11 +167,28 @@ fn end(child: &mut Child) {
     while asked.elapsed() < GRACE {
         // The group is there as long as any of its processes is, the child itself until it is waited for.
         let is_gone = !matches!(child.try_wait(), Ok(None));
-        if is_gone && group.is_none_or(|group| rustix::process::test_kill_process_group(group).is_err()) {
+        if is_gone && group.is_none_or(|group| !has_members(group)) {
             return;
         }
         thread::sleep(TURN);
     }
     send(Signal::KILL);
     let _ = child.wait();
+}
+
+/// Tells whether anything of a process group still runs. Orphans that nobody has buried yet count
+/// as gone, as far as the system shows which those are.
+fn has_members(group: Pid) -> bool {
+    if rustix::process::test_kill_process_group(group).is_err() {
+        return false;
+    }
+    let Ok(processes) = fs::read_dir("/proc") else { return true };
+    let mut stats = processes.flatten().filter_map(|process| fs::read_to_string(process.path().join("stat")).ok());
+    // Behind the name, which may hold anything: state, parent, group.
+    stats.any(|stat| {
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+        let is_dead = matches!(fields.next(), Some("Z" | "X"));
+        let of_group = fields.nth(1).and_then(|id| id.parse().ok()) == Some(group.as_raw_nonzero().get());
+        of_group && !is_dead
+    })
 }

@@ -139,7 +139,9 @@ impl NavigateArgs {
             self.noop(app, &mut bodies, &plan, text.is_some() || self.summarize)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut exit = ExitCode::SUCCESS;
+        if self.summarize && self.summarizer().is_none() && self.hooks.hooks().commands.is_empty() {
+            return Err(no_summarizer().into());
+        }
         let mut result = Moved { plan: &plan, done: None, summary: None, from_extension: false, cancelled_by: None };
         if !self.dry_run {
             world::prepare()?;
@@ -157,11 +159,15 @@ impl NavigateArgs {
             if !trace.is_empty() {
                 (result.done, result.summary) = self.commit(app, &session, &plan, &trace)?;
             }
-            exit = self.announce(app, &session, &about, &result)?;
+            // Read before the hooks are told: what they do to the file is their own affair.
+            let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
+            let exit = self.announce(app, &session, &about, &result)?;
+            self.tell(app, &mut bodies, &result, &context)?;
+            return Ok(exit);
         }
         let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
         self.tell(app, &mut bodies, &result, &context)?;
-        Ok(exit)
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Refuses what makes no sense before anything is read.
@@ -170,9 +176,6 @@ impl NavigateArgs {
         if self.root && self.label.is_some() && !has_text && !self.summarize {
             let message = "`--label` with `--root` has nothing to label";
             return Err(Failure::usage(message, "add a summary, or leave `--label` out").into());
-        }
-        if self.summarize && self.summarizer().is_none() && self.hooks.hooks().commands.is_empty() {
-            return Err(no_summarizer().into());
         }
         Ok(())
     }
@@ -227,10 +230,15 @@ impl NavigateArgs {
         }
         let conversation = summary::conversation(bodies, &plan.abandoned, self.token_budget).map_err(&failed)?;
         let Some(conversation) = conversation else {
-            let message = "nothing that is left behind has any text: moved without a summary";
-            app.report.warn("nothing-to-summarize", message, Some(&self.session.session), None);
+            let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
+            let message = format!("nothing that is left behind has any text: moved without a summary{label}");
+            app.report.warn("nothing-to-summarize", &message, Some(&self.session.session), None);
             return Ok(None);
         };
+        if conversation.is_empty() {
+            let message = "not even the newest entry that is left behind fits into `--token-budget`";
+            return Err(Failure::usage(message, "give it more tokens; 0 is no limit").into());
+        }
         let answer = self.summarized(&conversation)?;
         let files = files(bodies)?;
         let text = summary::finished(&answer, &files);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
 use crate::core::draft::World;
@@ -89,7 +89,7 @@ pub(super) fn patience(timeout: Duration) -> Patience<'static> {
 /// What the system says.
 pub(super) fn prepare() -> io::Result<()> {
     let signal = SIGNAL.get_or_init(Arc::default);
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
     }
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;

@@ -51,6 +51,8 @@ pub fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) ->
 
 /// Gives the prompt for a summarizer.
 pub fn prompt(conversation: &str, instructions: &str) -> String {
+    // What is quoted must not end the quotation.
+    let conversation = conversation.replace("</conversation>", "<\\/conversation>");
     format!("<conversation>\n{conversation}\n</conversation>\n\n{instructions}\n")
 }
 
