@@ -99,7 +99,7 @@ fn files_come_from_all_that_is_left_behind() {
         calls("n1", "u1", &[("write", "on another branch")]),
     ]));
     // What does not fit into the budget counts as well.
-    let line = summarized(&scene, "a0 --leaf a2 --token-budget 1", "echo done");
+    let line = summarized(&scene, "a0 --leaf a2 --token-budget 90", "echo done");
     let read = ["B", "a", "b", "r-false", "r-ours", "é"];
     let modified = ["later read", "m-false", "m-ours", "z"];
     assert_eq!(line["details"], json!({"readFiles": read, "modifiedFiles": modified}));
