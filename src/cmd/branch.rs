@@ -158,7 +158,10 @@ impl BranchArgs {
             commit::check(&session).map_err(&failed)?;
         }
         let path = if self.prints_lines() { None } else { Some(self.place(&made)?) };
-        world::prepare()?;
+        // Lines that somebody reads slowly are no reason to ignore signals.
+        if path.is_some() || !self.hooks.hooks().commands.is_empty() {
+            world::prepare()?;
+        }
         let event = Event::SessionBeforeBranch { session: &about, entry_id: session.id(entry) };
         if let Answer::Cancel { by } = self.hooks.hooks().ask(&event, None).map_err(world::hook_trouble)? {
             made.cancelled_by = Some(by);

@@ -119,7 +119,9 @@ impl MigrateArgs {
     pub fn run(self, app: &App) -> Result<ExitCode> {
         self.backup.as_deref().map_or(Ok(()), check_suffix)?;
         let jobs = self.paths.jobs()?;
-        world::prepare()?;
+        if self.output.as_deref() != Some(Path::new("-")) {
+            world::prepare()?;
+        }
         if let Some(output) = &self.output {
             return self.one(app, &jobs, output);
         }
@@ -201,6 +203,13 @@ impl MigrateArgs {
     fn try_migrate(&self, path: &Path, outcome: &mut Outcome) -> Result<(), Error> {
         let manners = self.writing.manners();
         manners.patience.check()?;
+        let is_other = fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+        if is_other || path == Path::new("-") {
+            return Err(Error::Usage {
+                message: "cannot migrate in place what is no file".to_owned(),
+                hint: "use `--output`".to_owned(),
+            });
+        }
         let source = Source::open(path)?;
         let (from, status) = match migrate::need(&source)? {
             Need::Nothing => (migrate::CURRENT, Status::Current),

@@ -79,6 +79,7 @@ pub struct App {
 impl App {
     /// Looks at options and environment.
     pub fn new(global: &Global, json: bool) -> Self {
+        world::survive_file_size_limit();
         let paint = |stream: &dyn IsTerminalDyn| Paint { color: color(global.color, stream), ascii: global.ascii };
         let report = Report { json, quiet: global.quiet, paint: paint(&io::stderr()) };
         let width = global.width.map(NonZeroUsize::get).or_else(terminal_width);

@@ -9,7 +9,6 @@ use anyhow::Result;
 use clap::Args;
 
 use super::read_bytes;
-use crate::core::error::Error;
 use crate::ui::report::Failure;
 
 /// The files that a command works on.
@@ -35,7 +34,7 @@ impl Paths {
     /// Gives the files, in the order of the arguments; those of a folder by name.
     ///
     /// # Errors
-    /// A [`Failure`] if a list or a folder cannot be read.
+    /// A [`Failure`] if a list cannot be read.
     pub(super) fn jobs(&self) -> Result<Vec<Job>> {
         let mut paths = self.paths.clone();
         if let Some(from) = &self.files_from {
@@ -48,8 +47,9 @@ impl Paths {
         let mut jobs = Vec::new();
         for path in paths {
             if path.is_dir() {
-                let found = search(&path).map_err(|error| Failure::new(&error, &path))?;
+                let (found, unreadable) = search(&path);
                 jobs.extend(found.into_iter().map(|path| Job { path, is_named: false }));
+                jobs.extend(unreadable.into_iter().map(|path| Job { path, is_named: true }));
             } else {
                 jobs.push(Job { path, is_named: true });
             }
@@ -59,22 +59,24 @@ impl Paths {
 }
 
 /// Searches a folder for session files: `*.jsonl`, no hidden names; links to files, not to folders.
-fn search(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
+/// Folders that cannot be read come apart.
+fn search(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(&folder).map_err(Error::io("cannot read the folder"))? {
-            entries.push(entry.map_err(Error::io("cannot read the folder"))?);
-        }
+        let Ok(entries) = fs::read_dir(&folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) else {
+            // Opening it will say why; the others go on.
+            unreadable.push(folder);
+            continue;
+        };
         for entry in entries {
             let name = entry.file_name();
             if name.as_encoded_bytes().starts_with(b".") {
                 continue;
             }
             let path = entry.path();
-            match entry.file_type().map_err(Error::io("cannot read the folder"))? {
-                kind if kind.is_dir() => folders.push(path),
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
                 // What is no file, once links are followed, holds no session: folders behind links,
                 // links to nothing, pipes.
                 _ if !path.is_file() => {}
@@ -84,5 +86,5 @@ fn search(folder: &Path) -> Result<Vec<PathBuf>, Error> {
         }
     }
     found.sort_unstable();
-    Ok(found)
+    (found, unreadable)
 }

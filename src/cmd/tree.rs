@@ -1,5 +1,7 @@
 //! `tree`: prints the tree.
 
+use std::borrow::Cow;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
@@ -297,13 +299,20 @@ impl View<'_> {
     fn line(&mut self, output: &mut Output, row: Row, depth: u32) -> Result<(), LineError> {
         let (session, node) = (self.session, row.node);
         let timestamp = Time::of(&mut self.bodies, node)?;
-        let (kind, role) = match (session.traits(node).kind.name(), session.role_name(node)) {
+        let named = (session.traits(node).kind.name(), session.role_name(node));
+        let (kind, role) = match named {
             (Some(kind), role) if session.traits(node).role != Role::Unknown => {
-                (Some(kind.into()), role.map(Into::into))
+                (Some(Cow::Borrowed(kind)), role.map(Cow::Borrowed))
             }
-            _ => shape::names(&mut self.bodies, node)?,
+            _ => {
+                let (kind, role) = shape::names(&mut self.bodies, node)?;
+                (kind.map(Cow::Owned), role.map(Cow::Owned))
+            }
         };
-        let words = self.bodies.words(node)?;
+        let words = match session.row_words(node) {
+            Some(words) => Cow::Borrowed(words),
+            None => Cow::Owned(self.bodies.words(node)?),
+        };
         let line = TreeRow {
             id: session.id(node),
             parent_id: session.parent(node).map(|parent| session.id(parent)),
@@ -453,7 +462,7 @@ impl From<std::io::Error> for LineError {
 /// Tells whether a row cannot be printed from the index alone.
 fn needs_body(session: &Session, node: NodeId) -> bool {
     let traits = session.traits(node);
-    !session.has_words(node)
+    session.row_words(node).is_none()
         || matches!(session.stamp(node), Stamp::Other(_) | Stamp::Unknown)
         || matches!(traits.kind, Kind::Unknown)
         || traits.role == Role::Unknown

@@ -82,8 +82,7 @@ pub(super) fn patience(timeout: Duration) -> Patience<'static> {
     Patience { timeout, now: &now, stop: &stop }
 }
 
-/// Prepares for writing: a signal from here on is obeyed where nothing is half-written, and a file
-/// that grows too large is an error instead of an end.
+/// Prepares for writing: a signal from here on is obeyed where nothing is half-written.
 ///
 /// # Errors
 /// What the system says.
@@ -92,8 +91,13 @@ pub(super) fn prepare() -> io::Result<()> {
     for number in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
     }
-    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     Ok(())
+}
+
+/// Makes a file that grows too large an error instead of an end, also one that holds input.
+pub(super) fn survive_file_size_limit() {
+    // Without it things are as the system has them.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
 /// Gives the signal that asked to stop, if one did.

@@ -214,7 +214,7 @@ impl fmt::Display for Error {
                     if *ancestors == 1 { "1 ancestor".to_owned() } else { format!("{ancestors} ancestors") };
                 write!(f, "`{name}` goes beyond the root: the entry has {ancestors}")
             }
-            Self::Changed { .. } => f.write_str("the file changed while it was read"),
+            Self::Changed { .. } => f.write_str("the file changed meanwhile"),
             Self::Unwritable { why } => write!(f, "cannot write to it: {why}"),
             Self::NotAUserMessage { id, what, .. } => {
                 write!(f, "cannot branch at `{id}`: it is {what}, no user message")

@@ -9,7 +9,7 @@ use std::thread;
 
 use super::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use super::error::Result;
-use super::header::{self, Header};
+use super::header::{self, Declared, Header};
 use super::inspect::{self, Inspector, Notes, Odd};
 use super::line::{self, BLOCK, Line, Lines};
 use super::preview;
@@ -221,7 +221,10 @@ pub(crate) enum Look {
 }
 
 /// Reads everything behind the header. The parts are in the order of the file.
-pub(crate) fn parts(source: &Source, behind: u64, keep: Keep<'_>, look: Look, jobs: usize) -> Result<Vec<Part>> {
+pub(crate) fn parts(source: &Source, start: &Start, keep: Keep<'_>, look: Look, jobs: usize) -> Result<Vec<Part>> {
+    let behind = start.behind;
+    // In a plain list every line may be an entry; else lines without id are only told of.
+    let is_list = matches!(start.header.version, Declared::Absent | Declared::Number(1));
     let long = Mutex::new(());
     let block = BLOCK as u64;
     let count = (source.len() - behind.min(source.len())).div_ceil(block);
@@ -229,7 +232,7 @@ pub(crate) fn parts(source: &Source, behind: u64, keep: Keep<'_>, look: Look, jo
     let done = Mutex::new(Ok(Vec::new()));
     let work = || {
         let inspector = (look == Look::Inspect).then(Inspector::default);
-        let mut reader = Reader { lines: Lines::new(source, &long), scan: Scan::default(), inspector, keep };
+        let mut reader = Reader { lines: Lines::new(source, &long), scan: Scan::default(), inspector, keep, is_list };
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= count {
@@ -270,14 +273,15 @@ struct Reader<'s, 'k> {
     scan: Scan,
     inspector: Option<Inspector>,
     keep: Keep<'k>,
+    is_list: bool,
 }
 
 impl Reader<'_, '_> {
     fn part(&mut self, from: u64, to: u64, behind: u64) -> Result<Part> {
         let mut part = Part::default();
-        let Self { lines, scan, inspector, keep } = self;
+        let Self { lines, scan, inspector, keep, is_list } = self;
         let each = |line: Line<'_>| {
-            part.take(line, scan, inspector.as_mut(), *keep);
+            part.take(line, scan, inspector.as_mut(), *keep, *is_list);
             true
         };
         // The header's line is cut off by its offset, not by a LF, as far as this block can tell.
@@ -293,7 +297,14 @@ impl Reader<'_, '_> {
 }
 
 impl Part {
-    fn take(&mut self, line: Line<'_>, scan: &mut Scan, inspector: Option<&mut Inspector>, keep: Keep<'_>) {
+    fn take(
+        &mut self,
+        line: Line<'_>,
+        scan: &mut Scan,
+        inspector: Option<&mut Inspector>,
+        keep: Keep<'_>,
+        is_list: bool,
+    ) {
         let number = self.lines;
         self.lines += 1;
         if !line.terminated {
@@ -307,7 +318,12 @@ impl Part {
                         self.notes.push(number, Odd::NoLineEnd, 0);
                     }
                 }
-                self.entry(entry, number, line.offset, keep);
+                match no_entry(entry) {
+                    Some((kind, message)) if !is_list => {
+                        self.problems.push(kind, Some(self.lines), || message.to_owned());
+                    }
+                    _ => self.entry(entry, number, line.offset, keep),
+                }
             }
             Err(_) if line::is_blank(line.bytes) => {}
             Err(_) => {
@@ -365,6 +381,19 @@ impl Part {
         self.found.push(Found { offset, len: span.end - span.start, line, traits, stamp, id, parent, words });
     }
 }
+
+/// Says why a well-formed line is no entry of a tree, if it is none.
+pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(ProblemKind, &'static str)> {
+    if entry.kind() == Kind::Header {
+        return Some((ProblemKind::SecondHeader, SECOND_HEADER));
+    }
+    entry.id().is_none().then_some((ProblemKind::ForeignLine, FOREIGN))
+}
+
+/// Said of a second header.
+pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
+/// Said of a line without id.
+pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is no entry (agents would take it as the leaf)";
 
 /// Notes a line that is not one JSON object, as exactly as can be told.
 fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {

@@ -183,6 +183,8 @@ fn clear_stale(record: &Path, now: i64, suspect: &mut Option<String>) -> Result<
 
 /// Gives a record's text and its time in milliseconds.
 fn read(record: &Path) -> Option<(String, i64)> {
+    // Opening a pipe would wait for somebody at its other end.
+    fs::symlink_metadata(record).ok().filter(fs::Metadata::is_file)?;
     let file = File::open(record).ok()?;
     let modified = file.metadata().ok()?;
     let modified = modified.mtime() * 1000 + modified.mtime_nsec() / 1_000_000;

@@ -21,6 +21,13 @@ pub fn entry(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<Node
         return Ok(node);
     }
     let (base, steps) = split_steps(name);
+    if let (Some(label), 1..) = (name.strip_prefix("label:"), steps)
+        && let [node] = session.labelled(label)
+        && session.labelled(&label[..base.len() - "label:".len()]).is_empty()
+    {
+        // The label itself ends like steps do.
+        return Ok(*node);
+    }
     let node = match matches(session, leaf, base) {
         Matches::One(node) => node,
         Matches::None => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
@@ -51,8 +58,7 @@ fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Matches {
         }
     }
     if let Some(label) = base.strip_prefix("label:") {
-        let labels = session.labels().iter().filter(|set| set.name == label);
-        return Matches::of(labels.filter_map(|set| set.target).collect());
+        return Matches::of(session.labelled(label).to_vec());
     }
     if let Some(count) = base.strip_prefix("user:").and_then(|count| count.parse::<usize>().ok()) {
         let mut users = std::iter::successors(leaf, |&node| session.parent(node)).filter(|&node| session.is_user(node));

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fs::Permissions;
 use std::hash::BuildHasher;
+use std::sync::OnceLock;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -90,6 +91,8 @@ pub struct Session {
     cut: Vec<NodeId>,
     labels: Vec<Label>,
     label_of: HashMap<NodeId, u32>,
+    /// Labelled entries by the label's name, made when it is first asked for.
+    by_name: OnceLock<HashMap<String, Vec<NodeId>>>,
     /// Tool calls by assistant entry and call id.
     calls: Vec<(NodeId, Str, Str)>,
     /// Call ids of tool results, by entry.
@@ -121,7 +124,7 @@ impl Session {
 
     fn read(source: Source, keep: Keep<'_>, look: Look, jobs: usize) -> Result<(Self, Notes)> {
         let mut start = load::start(&source)?;
-        let parts = load::parts(&source, start.behind, keep, look, jobs)?;
+        let parts = load::parts(&source, &start, keep, look, jobs)?;
         let mut builder = Builder::new(&start, &parts);
         builder.notes.append(std::mem::take(&mut start.notes), 0);
         for part in parts {
@@ -258,6 +261,18 @@ impl Session {
         self.label_of.get(&node).map(|&at| &self.labels[at as usize])
     }
 
+    /// Gives the entries with a label of this name.
+    pub fn labelled(&self, name: &str) -> &[NodeId] {
+        let by_name = self.by_name.get_or_init(|| {
+            let mut by_name: HashMap<String, Vec<NodeId>> = HashMap::new();
+            for label in &self.labels {
+                by_name.entry(label.name.clone()).or_default().extend(label.target);
+            }
+            by_name
+        });
+        by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// Gives the session's name: of the title slot, the last `session_info`, or the header.
     pub fn name(&self) -> Option<&str> {
         self.slot.as_deref().or(self.name.as_deref()).or(self.header.title.as_deref())
@@ -268,10 +283,9 @@ impl Session {
         self.version < CURRENT
     }
 
-    /// Tells whether an entry's row can be printed without its body.
-    pub fn has_words(&self, node: NodeId) -> bool {
-        let call_is_known = || self.kept_call(node).is_some();
-        self.kept_words(node).is_some() && (self.traits(node).role != Role::ToolResult || call_is_known())
+    /// Gives the words of an entry's row, if they can be told without its body.
+    pub fn row_words(&self, node: NodeId) -> Option<&str> {
+        if self.traits(node).role == Role::ToolResult { self.kept_call(node) } else { self.kept_words(node) }
     }
 
     /// Gives the words of an entry, if they were kept.

@@ -48,7 +48,8 @@ impl Source {
         let mut file = File::open(path).map_err(Error::io("cannot open"))?;
         let meta = file.metadata().map_err(Error::io("cannot open"))?;
         if meta.is_dir() {
-            let cause = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder");
+            let is_folder = || io::Error::new(io::ErrorKind::IsADirectory, "it is a folder");
+            let cause = std::fs::read_dir(path).err().unwrap_or_else(is_folder);
             return Err(Error::Io { doing: "cannot read", cause });
         }
         if !meta.is_file() || file.stream_position().is_err() {

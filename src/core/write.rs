@@ -197,6 +197,9 @@ pub fn replace(
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
 ) -> Result<bool> {
     place.refuse_if_held(manners)?;
+    // A folder that may be written to is no leave to replace a file that may not.
+    let may_write = OpenOptions::new().append(true).open(&place.path);
+    may_write.map_err(|cause| Error::writing("cannot open it for writing", cause))?;
     let old = fs::metadata(&place.path).map_err(Error::io("cannot look at the file"))?;
     let temporary = Temporary::beside(&place.path, &old.permissions(), manners.patience, fill)?;
     let dress = |file: &File| -> io::Result<()> {
@@ -215,6 +218,7 @@ pub fn replace(
     if now != place.stat {
         return Err(Error::Changed { line: None });
     }
+    temporary.check()?;
     fs::rename(&temporary.path, &place.path).map_err(|cause| Error::writing("cannot replace the file", cause))?;
     temporary.keep();
     drop(lock);
@@ -295,14 +299,17 @@ impl Temporary {
             // Another thread of ours is writing the same file.
             return Err(Error::Locked { holder: Some(process::id()) });
         }
-        // One of this name that is not ours is of an earlier process with our id.
-        let _ = fs::remove_file(&hidden);
+        // One of this name that is not ours is of an earlier process with our id, or of one with
+        // our id in another container.
+        remove_if_left(&hidden);
         let mode = std::os::unix::fs::PermissionsExt::mode(permissions) & 0o700 | 0o600;
         let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&hidden);
         let file = file.map_err(|cause| {
             ours().remove(&hidden);
             cannot(cause)
         })?;
+        // Held as long as the file is open: who finds it so knows that it is not left over.
+        let _ = file.try_lock();
         let temporary = Self { file, path: hidden, kept: false.into() };
         let mut out = BufWriter::with_capacity(256 * 1024, Stoppable { file: &temporary.file, patience });
         let filled = fill(&mut out).and_then(|()| out.flush().map_err(cannot));
@@ -313,6 +320,15 @@ impl Temporary {
 
     fn sync(&self) -> Result<()> {
         self.file.sync_all().map_err(|cause| Error::writing("cannot sync a temporary file", cause))
+    }
+
+    /// Makes sure that its name still leads to it.
+    fn check(&self) -> Result<()> {
+        let id = |meta: fs::Metadata| (meta.dev(), meta.ino());
+        match (self.file.metadata().map(id), fs::symlink_metadata(&self.path).map(id)) {
+            (Ok(file), Ok(named)) if file == named => Ok(()),
+            _ => Err(Error::Changed { line: None }),
+        }
     }
 
     fn keep(&self) {
@@ -368,8 +384,16 @@ fn clear_left_over(path: &Path) {
         if let Some(pid) = pid.and_then(|(_, pid)| pid.parse::<u32>().ok())
             && !is_alive(pid)
         {
-            let _ = fs::remove_file(entry.path());
+            remove_if_left(&entry.path());
         }
+    }
+}
+
+/// Removes a temporary file that nobody writes any more.
+fn remove_if_left(path: &Path) {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    if is_file && File::open(path).is_ok_and(|file| file.try_lock().is_ok()) {
+        let _ = fs::remove_file(path);
     }
 }
 

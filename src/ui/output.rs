@@ -90,6 +90,15 @@ impl Output {
 /// For the lines of a session file as they are.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_terminal && self.held.is_some() {
+            // To be looked at, not to be read by a program: it must not do anything.
+            let text = String::from_utf8_lossy(bytes);
+            let text = escape::lines(&text).into_owned();
+            if let Some(held) = &mut self.held {
+                held.write_all(text.as_bytes())?;
+            }
+            return Ok(bytes.len());
+        }
         match &mut self.held {
             Some(held) => held.write(bytes),
             None => self.stream.write(bytes),

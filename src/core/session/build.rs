@@ -105,7 +105,7 @@ impl Builder {
             if self.version == 1 {
                 self.well_formed.push(NONE);
             }
-            self.problems.push(ProblemKind::SecondHeader, Some(line), || "second session header; ignored".to_owned());
+            self.problems.push(ProblemKind::SecondHeader, Some(line), || load::SECOND_HEADER.to_owned());
             return NONE;
         }
         let part = self.texts.len() - 1;
@@ -118,9 +118,7 @@ impl Builder {
             parent = Str::ABSENT;
             self.well_formed.push(place);
         } else if id.is_absent() {
-            self.problems.push(ProblemKind::ForeignLine, Some(line), || {
-                "foreign line without an `id`; it is no entry (agents would take it as the leaf)".to_owned()
-            });
+            self.problems.push(ProblemKind::ForeignLine, Some(line), || load::FOREIGN.to_owned());
             return NONE;
         }
         let part = u32::try_from(part).unwrap_or(NONE);
@@ -227,6 +225,7 @@ impl Builder {
             cut: Vec::new(),
             labels: Vec::new(),
             label_of: HashMap::new(),
+            by_name: std::sync::OnceLock::new(),
             calls: self.calls,
             results: self.results,
             well_formed: self.well_formed,
