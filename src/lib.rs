@@ -1,12 +1,14 @@
 //! Session files of coding agents, seen and handled as the trees they are.
 //!
-//! Data flows one way, and a file may only import from what stands to its left:
+//! Data flows one way, and a file may only import from what stands to its left (the order within
+//! core is declared, and checked, in `tests/suite/layout.rs`):
 //!
 //! ```text
 //! bytes ─► lines ─► entries ─► session ─► operation ─► ui (stdout)
-//! source   line     entry      (index)    walk rows
-//!          text     preview    load       select filter search
-//!          json     problem    body       context message
+//! source   line     entry      load       walk rows select filter search
+//!          text     preview    session    context message summary check
+//!          json     upgrade    body       navigate branch label migrate
+//!          time     problem                   └────► draft commit ─► lock write (disk)
 //! ```
 //!
 //! * [`core`] holds the rules; it never prints and knows neither environment nor clock.
@@ -17,7 +19,8 @@
 //!
 //! Invariants, each with a test: imports go one way; nothing recurses over session data; bad input
 //! is a [`core::problem::Problem`], an error means that the operation cannot be done; nothing from
-//! a file reaches a terminal unescaped; only `ui` prints.
+//! a file reaches a terminal unescaped; only `ui` prints; only [`core::write`] changes files, and what
+//! was not written here is copied, not written anew.
 
 pub mod cli;
 pub mod cmd;
