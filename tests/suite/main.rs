@@ -35,6 +35,7 @@ mod write_label;
 mod write_label_list;
 mod write_lock;
 mod write_migrate;
+mod write_moments;
 mod write_navigate;
 mod write_old;
 mod write_paths;
