@@ -38,22 +38,12 @@ impl<'s> Bodies<'s> {
     pub fn entry(&mut self, node: NodeId) -> Result<Entry<'_>> {
         let (start, len) = self.fetch(node)?;
         if !self.session.is_migrated() {
-            return Ok(self.check(node, start, len)?.1);
+            return self.check(node, start, len);
         }
         self.check(node, start, len)?;
         let object = &self.window[start..start + len];
         self.migrated = upgrade(self.session, node, object).into_owned();
         self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
-    }
-
-    /// Gives an entry's bytes as they are stored.
-    ///
-    /// # Errors
-    /// As [`Self::entry`].
-    pub fn stored(&mut self, node: NodeId) -> Result<&[u8]> {
-        let (start, len) = self.fetch(node)?;
-        self.check(node, start, len)?;
-        Ok(&self.window[start..start + len])
     }
 
     /// Gives the blanks that stand around an entry on its line, as far as they are few.
@@ -151,14 +141,14 @@ impl<'s> Bodies<'s> {
     }
 
     /// Checks that the bytes are still the entry that was indexed there.
-    fn check(&mut self, node: NodeId, start: usize, len: usize) -> Result<(NodeId, Entry<'_>)> {
+    fn check(&mut self, node: NodeId, start: usize, len: usize) -> Result<Entry<'_>> {
         let session = self.session;
         let object = &self.window[start..start + len];
         let entry = self.scan.read(object).map_err(|_| changed(session, node))?;
         let same = entry.object().bytes().len() == len
             && entry.kind() == session.traits(node).kind
             && (session.version == 1 || entry.id().as_deref() == Some(session.id(node)));
-        if same { Ok((node, entry)) } else { Err(changed(session, node)) }
+        if same { Ok(entry) } else { Err(changed(session, node)) }
     }
 }
 

@@ -76,7 +76,7 @@ impl Fork {
     /// Writes the new session.
     ///
     /// # Errors
-    /// As [`Bodies::stored`], and what `out` says.
+    /// As [`Bodies::entry`], and what `out` says.
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,

@@ -97,7 +97,10 @@ impl Commit<'_> {
         make: &mut dyn FnMut(&mut Draft<'_>),
     ) -> Result<Committed> {
         let mut again = None;
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..=ATTEMPTS {
+            if attempt > 0 {
+                again = Some(Session::load(Source::open(self.path)?, Keep::NOTHING, self.jobs)?);
+            }
             let current = again.as_ref().unwrap_or(session);
             check(current)?;
             if let Some(again) = &again {
@@ -111,7 +114,6 @@ impl Commit<'_> {
             if let Some(done) = done {
                 return Ok(done);
             }
-            again = Some(Session::load(Source::open(self.path)?, Keep::NOTHING, self.jobs)?);
         }
         Err(Error::Changed { line: None })
     }

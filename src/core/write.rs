@@ -222,6 +222,8 @@ pub fn replace(
     fs::rename(&temporary.path, &place.path).map_err(|cause| Error::writing("cannot replace the file", cause))?;
     temporary.keep();
     drop(lock);
+    // What was the temporary file's own lock is the session's now, and none is held over a sync.
+    let _ = temporary.file.unlock();
     sync_folder(&place.path)?;
     Ok(old.nlink() > 1)
 }
