@@ -1,5 +1,7 @@
-// Sessions that the agents write themselves, from an empty folder, through their own methods.
-import type { Agent, Json, Session } from "./agents.ts";
+// Sessions that the agents write themselves, from an empty folder, through their own methods. They
+// are played as conversations go: questions are answered, calls get results, and nobody leaves in
+// the middle of a turn. What is odd comes from generate.ts.
+import type { Agent, Entry, Json, Session } from "./agents.ts";
 import { Random } from "./random.ts";
 
 const project = "/home/u/project";
@@ -16,12 +18,11 @@ export interface Written {
 export async function play(agent: Agent, seed: number, newer: boolean): Promise<Written[]> {
   const random = new Random(seed);
   const main = agent.create(project);
-  main.user("Hello");
-  main.message(assistant([{ type: "text", text: "Hello" }]));
+  ask(main, "Hello", "Hello");
   const acts = [...usual, ...usual, ...(agent.name === "omp" ? ofOmp : ofPi), ...(newer ? ofNewPi : [])];
   for (const act of random.shuffle(acts)) {
     if (random.chance(0.3)) {
-      main.move(random.pick(main.entries()).id);
+      main.move(restingPlace(main, random));
     } else if (random.chance(0.05)) {
       main.move(null);
     }
@@ -37,7 +38,8 @@ export async function play(agent: Agent, seed: number, newer: boolean): Promise<
   written.push({ what: "a copy", session: copy });
 
   const fork = await agent.open(main.file);
-  const tip = random.pick(fork.entries().filter(entry => entry.message?.role === "assistant")).id;
+  const answers = fork.entries().filter(entry => entry.message?.role === "assistant");
+  const tip = random.pick(answers.filter(isRest)).id;
   const forkedPath = fork.own("getBranch", tip);
   await fork.fork(tip);
   fork.label(fork.entries()[0].id, "root of the fork");
@@ -51,21 +53,46 @@ type Act = (session: Session, random: Random) => void;
 
 const anyId: (session: Session, random: Random) => string = (session, random) => random.pick(session.entries()).id;
 
+/** Where one can go back to: no call waits for its result there. */
+function restingPlace(session: Session, random: Random): string {
+  return random.pick(session.entries().filter(isRest)).id;
+}
+
+function isRest({ message }: Entry): boolean {
+  return !(message?.role === "assistant" && message.content.some((block: Json) => block.type === "toolCall"));
+}
+
+function ask(session: Session, question: Json, answer: string) {
+  session.user(question);
+  session.message(assistant([{ type: "text", text: answer }]));
+}
+
+/** A compaction keeps whole turns of its own path. */
+function compact(session: Session, random: Random, summary: string, tokens: number) {
+  const questions = () => session.own("getBranch").filter((entry: Entry) => entry.message?.role === "user");
+  if (questions().length === 0) ask(session, "Is there anything?", "Nothing");
+  session.compact(summary, random.pick<Entry>(questions()).id, tokens, "short");
+}
+
 const usual: Act[] = [
   (s, r) => s.user(r.words(1, 20)),
+  (s, r) => ask(s, r.words(1, 20), r.words(1, 20)),
   (s, r) =>
     s.user([
       { type: "text", text: r.words(1, 20) },
       { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
     ]),
-  (s, r) =>
+  (s, r) => {
+    s.user(r.words(1, 5));
     s.message(
       assistant([
         { type: "thinking", thinking: r.words(1, 5) },
         { type: "text", text: r.words(1, 20) },
       ]),
-    ),
+    );
+  },
   (s, r) => {
+    s.user(r.words(1, 5));
     const call = { type: "toolCall", id: `call_${r.id()}`, name: "read", arguments: { path: "src/main.rs" } };
     s.message(assistant([call], "toolUse"));
     s.message({
@@ -97,8 +124,8 @@ const usual: Act[] = [
     ),
   (s, r) => s.label(anyId(s, r), "here"),
   (s, r) => s.label(anyId(s, r)),
-  (s, r) => s.summary(anyId(s, r), r.words(2, 9), { readFiles: ["a"], modifiedFiles: [] }),
-  (s, r) => s.compact(r.words(2, 9), anyId(s, r), 1234, "short"),
+  (s, r) => s.summary(restingPlace(s, r), r.words(2, 9), { readFiles: ["a"], modifiedFiles: [] }),
+  (s, r) => compact(s, r, r.words(2, 9), 1234),
   (s, r) => s.model("openai", r.pick(["gpt", "mini"])),
   (s, r) => s.thinking(r.pick(["off", "high"])),
   (s, r) => s.custom("state", { n: r.below(9) }),
@@ -135,13 +162,13 @@ const ofPi: Act[] = [
 
 const ofNewPi: Act[] = [
   s => s.message({ role: "system", content: "Be brief.", timestamp: Date.now() }),
-  (s, r) => s.compact("with a system message", anyId(s, r), 99),
+  (s, r) => compact(s, r, "with a system message", 99),
   ...[null, { content: "replaced" }, { content: [{ type: "text", text: "replaced, too" }] }].map(
     (replacement): Act =>
       s => {
-        const target = s
-          .own("getBranch")
-          .findLast((entry: Json) => ["user", "assistant", "toolResult"].includes(entry.message?.role));
+        // A call or its result alone is not taken away.
+        const roles = replacement === null ? ["user"] : ["user", "toolResult"];
+        const target = s.own("getBranch").findLast((entry: Entry) => roles.includes(entry.message?.role));
         if (target) s.own("appendContextEdit", target.id, replacement);
       },
   ),

@@ -58,6 +58,11 @@ export class Tool {
     return lines(this.run(["tree", file, "--filter", "all", "--format", "jsonl"]).stdout).map(line => JSON.parse(line));
   }
 
+  /** What `check` says of a file. */
+  findings(file: string): Json[] {
+    return lines(this.try(["check", file, "--json"]).stdout).map(line => JSON.parse(line));
+  }
+
   private readView(file: string): View {
     const rows = this.rows(file);
     const nodes: Record<string, Node> = Object.fromEntries(
