@@ -8,7 +8,8 @@
 //! source   line     entry      load       walk rows select filter search
 //!          text     preview    session    context message summary check
 //!          json     upgrade    body       navigate branch label migrate
-//!          time     problem                   └────► draft commit ─► lock write (disk)
+//!          time     problem               usage stats compare
+//!                                             └────► draft commit ─► lock write (disk)
 //! ```
 //!
 //! * [`core`] holds the rules; it never prints and knows neither environment nor clock.

@@ -13,7 +13,7 @@ use super::session::{NodeId, Session};
 use super::walk;
 
 /// One message of a context, by the entry that it comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Item {
     /// The message stored in an entry.
     Stored(NodeId),
@@ -45,6 +45,19 @@ impl Item {
             | Self::System(node)
             | Self::Compaction(node) => node,
         }
+    }
+
+    /// Gives the role of the message.
+    pub fn role(self, session: &Session) -> &'static str {
+        let stored = match self {
+            Self::Stored(node) | Self::Edited { target: node, .. } => session.role_name(node),
+            Self::Custom(_) => None,
+            Self::Branch(_) => Role::BranchSummary.name(),
+            Self::System(_) => Role::System.name(),
+            Self::Compaction(_) => Role::CompactionSummary.name(),
+        };
+        // What has no role of its own comes from a `custom_message`.
+        stored.unwrap_or("custom")
     }
 }
 
@@ -114,9 +127,7 @@ pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
         }
         let entry = bodies.entry(node)?;
         if kind == Kind::ContextEdit {
-            if let Some(target) = entry.get_str("targetId").and_then(|id| session.find(&id)) {
-                edits.insert(target, (node, entry.get("replacement").is_none_or(is_null)));
-            }
+            edits.extend(edit(session, node, entry));
         } else if context.state.apply(kind, entry) {
             last_default = Some(at);
         }
@@ -128,6 +139,46 @@ pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
     collector.collect(bodies, &path)?;
     collector.warn_of_cut(session, &path);
     Ok(collector.context)
+}
+
+/// Gives the entry that an edit is about, the edit, and whether it takes the entry out.
+fn edit(session: &Session, node: NodeId, entry: Entry<'_>) -> Option<(NodeId, (NodeId, bool))> {
+    let target = session.find(&entry.get_str("targetId")?)?;
+    Some((target, (node, entry.get("replacement").is_none_or(is_null))))
+}
+
+/// What a compaction keeps out of a context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The compaction that counts.
+    pub compaction: NodeId,
+    /// The messages before it on the path that are not in the context.
+    pub items: Vec<Item>,
+}
+
+/// Finds what the compaction that counts keeps out of a context; `None` if none does.
+///
+/// # Errors
+/// As [`build`].
+pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidden>> {
+    let session = bodies.session();
+    let compaction = context.items.iter().find_map(|item| match *item {
+        Item::Compaction(node) => Some(node),
+        _ => None,
+    });
+    let Some(compaction) = compaction else { return Ok(None) };
+    let mut edits = HashMap::new();
+    for node in walk::path(session, context.leaf) {
+        if session.traits(node).kind == Kind::ContextEdit {
+            edits.extend(edit(session, node, bodies.entry(node)?));
+        }
+    }
+    let mut before = Collector { edits, context: Context::default() };
+    before.take_all(bodies, &walk::path(session, session.parent(compaction)), None)?;
+    let shown: HashSet<_> = context.items.iter().copied().collect();
+    let mut items = before.context.items;
+    items.retain(|item| !shown.contains(item));
+    Ok(Some(Hidden { compaction, items }))
 }
 
 fn changes_context(kind: Kind) -> bool {

@@ -20,6 +20,7 @@ use session_tree::core::json::Raw;
 use session_tree::core::message;
 use session_tree::core::search::Query;
 use session_tree::core::session::{NodeId, Session};
+use session_tree::core::stats;
 use session_tree::core::walk;
 
 use super::support;
@@ -278,6 +279,54 @@ fn contexts_hold_the_settings_of_the_agents() {
         assert_eq!(normal(&json!(data)), normal(&expected["modeData"]), "{what}");
         assert_eq!(json!(state.ttsr_rules), expected["injectedTtsrRules"], "{what}");
     });
+}
+
+#[test]
+fn stats_count_the_messages_of_the_agents_by_role() {
+    for_each_context(|case, _, context, expected, what| {
+        let stats = stats::measure(&mut Bodies::new(&case.session), context).unwrap();
+        let mut theirs = BTreeMap::<_, usize>::new();
+        for message in case.values(&expected["messages"]) {
+            let role = message["role"].as_str().unwrap().to_owned();
+            let member = match role.as_str() {
+                "toolResult" => "toolName",
+                "custom" => "customType",
+                _ => "",
+            };
+            let name = message[member].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+            *theirs.entry((role, name)).or_default() += 1;
+        }
+        let part = |part: &stats::Part| ((part.role.to_owned(), part.name.clone()), part.size.messages);
+        assert_eq!(stats.parts.iter().map(part).collect::<BTreeMap<_, _>>(), theirs, "{what}");
+        assert_eq!(stats.all.messages, theirs.values().sum::<usize>(), "{what}");
+    });
+}
+
+/// Sums up, on whole values, what the assistant messages on the path note.
+#[test]
+fn usage_is_the_sum_of_what_stands_in_the_files() {
+    let mut summed = 0;
+    for case in Case::all() {
+        let mut bodies = Bodies::new(&case.session);
+        let mut expected = (0, 0, 0.0);
+        for node in walk::path(&case.session, case.session.leaf()) {
+            let entry = bodies.entry(node).unwrap().object().bytes();
+            let message = &serde_json::from_slice::<Value>(entry).unwrap()["message"];
+            let usage = &message["usage"];
+            if message["role"] == "assistant" && usage.is_object() {
+                expected.0 += 1;
+                expected.1 += usage["input"].as_u64().unwrap_or(0);
+                expected.2 += usage["cost"]["total"].as_f64().unwrap_or(0.0);
+            }
+        }
+        let context = context::build(&mut bodies, case.session.leaf()).unwrap();
+        let usage = stats::measure(&mut bodies, &context).unwrap().usage;
+        let assistant = usage.sources.iter().find(|source| source.name == "assistant");
+        let found = assistant.map(|source| (source.entries, source.amounts.input, source.amounts.cost));
+        assert_eq!(found.unwrap_or_default(), expected, "{}", case.name);
+        summed += expected.0;
+    }
+    assert!(summed > 50, "{summed}");
 }
 
 #[test]

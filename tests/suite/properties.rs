@@ -17,6 +17,7 @@ use super::support;
 use model::{Model, Row, Settings};
 
 mod bytes;
+mod contexts;
 mod model;
 mod random;
 mod sizes;

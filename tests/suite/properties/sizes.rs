@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use session_tree::core::body::Bodies;
+use session_tree::core::compare;
 use session_tree::core::context;
 use session_tree::core::load::Keep;
 use session_tree::core::problem::ProblemKind;
@@ -11,6 +12,7 @@ use session_tree::core::rows::{self, Rows};
 use session_tree::core::select;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::source::Source;
+use session_tree::core::stats;
 use session_tree::core::walk;
 use session_tree::ui::paint::Paint;
 use session_tree::ui::tree::TreeText;
@@ -149,6 +151,22 @@ fn a_context_with_30_000_edits_and_compactions() {
     let session = session(90_000, |at| line(at, at.checked_sub(1), &members(at)));
     let context = context::build(&mut Bodies::new(&session), session.leaf()).unwrap();
     assert_eq!(context.items.len(), 2);
+    let hidden = context::hidden(&mut Bodies::new(&session), &context).unwrap().unwrap();
+    assert_eq!(hidden.items.len(), 29_999);
+}
+
+/// What a context has much of, and has another origin each time.
+#[test]
+fn a_context_of_100_000_origins_is_measured_and_compared() {
+    let members = |at: usize| format!(r#""type":"custom_message","customType":"c{at}","content":"abcd""#);
+    let session = session(100_000, |at| line(at, at.checked_sub(1), &members(at)));
+    let mut bodies = Bodies::new(&session);
+    let [all, half] =
+        [session.leaf(), session.nodes().nth(49_999)].map(|leaf| context::build(&mut bodies, leaf).unwrap());
+    let stats = stats::measure(&mut bodies, &all).unwrap();
+    assert_eq!((stats.parts.len(), stats.all.tokens), (100_000, 100_000));
+    let difference = compare::messages(&mut bodies, &all, &half).unwrap();
+    assert_eq!((difference.common.messages, difference.dropped.len()), (50_000, 50_000));
 }
 
 #[test]

@@ -1,0 +1,164 @@
+//! What must hold when contexts are measured and compared.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+
+use session_tree::core::body::Bodies;
+use session_tree::core::compare::{self, Difference, Settings, Weighed};
+use session_tree::core::context::{self, Context, Item};
+use session_tree::core::entry::Kind;
+use session_tree::core::json::Raw;
+use session_tree::core::message;
+use session_tree::core::session::{NodeId, Session};
+use session_tree::core::stats::{self, Size};
+use session_tree::core::walk;
+
+use super::{for_each_session, leaves};
+
+fn contexts(session: &Session) -> Vec<Context> {
+    leaves(session).into_iter().map(|leaf| context::build(&mut Bodies::new(session), leaf).unwrap()).collect()
+}
+
+fn add(a: Size, b: Size) -> Size {
+    Size { messages: a.messages + b.messages, tokens: a.tokens + b.tokens }
+}
+
+/// Measures messages one by one.
+fn size(session: &Session, items: &[Item]) -> Size {
+    let mut bodies = Bodies::new(session);
+    let mut size = Size::default();
+    for &item in items {
+        size.add(message::with(&mut bodies, item, &mut Vec::new(), message::tokens).unwrap());
+    }
+    size
+}
+
+#[test]
+fn parts_sum_up_to_the_context() {
+    for_each_session(|session, _| {
+        for context in contexts(session) {
+            let stats = stats::measure(&mut Bodies::new(session), &context).unwrap();
+            assert_eq!(stats.all, size(session, &context.items));
+            assert_eq!(stats.parts.iter().map(|part| part.size).fold(Size::default(), add), stats.all);
+            assert!(stats.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.size.tokens)));
+            let origins: HashSet<_> = stats.parts.iter().map(|part| (part.role, &part.name)).collect();
+            assert_eq!(origins.len(), stats.parts.len(), "each once");
+        }
+    });
+}
+
+#[test]
+fn every_message_has_the_role_that_it_is_counted_under() {
+    for_each_session(|session, _| {
+        let mut bodies = Bodies::new(session);
+        for item in contexts(session).into_iter().flat_map(|context| context.items) {
+            let role = |message: Raw<'_>| message.get_str("role").map(|role| role.into_owned());
+            let stored = message::with(&mut bodies, item, &mut Vec::new(), role).unwrap();
+            assert_eq!(stored.as_deref(), Some(item.role(session)), "{item:?}");
+        }
+    });
+}
+
+#[test]
+fn a_compaction_hides_what_is_before_it_and_not_shown() {
+    let hidden = Cell::new(0);
+    for_each_session(|session, _| {
+        for context in contexts(session) {
+            hidden.set(hidden.get() + check_hidden(session, &context));
+        }
+    });
+    assert!(hidden.get() > 300, "{hidden:?}");
+}
+
+/// Checks what is hidden in a context, and gives how much that is.
+fn check_hidden(session: &Session, context: &Context) -> usize {
+    let mut bodies = Bodies::new(session);
+    let Some(hidden) = context::hidden(&mut bodies, context).unwrap() else {
+        assert!(!context.items.iter().any(|item| matches!(item, Item::Compaction(_))));
+        return 0;
+    };
+    let own = [Item::System(hidden.compaction), Item::Compaction(hidden.compaction)];
+    assert!(context.items.contains(&own[1]));
+    let path = walk::path(session, context.leaf);
+    let at = path.iter().position(|&node| node == hidden.compaction).unwrap();
+    assert!(hidden.items.iter().all(|item| path[..at].contains(&item.node())), "what is hidden stands before");
+    let shown = context.items.iter().filter(|item| !own.contains(item));
+    let all: Vec<_> = shown.chain(&hidden.items).map(|item| item.node()).collect();
+    let known: HashSet<_> = all.iter().copied().collect();
+    assert_eq!(known.len(), all.len(), "nothing is shown and hidden");
+    let edited = edited(&mut bodies, &path);
+    for &node in path.iter().filter(|node| !edited.contains(node)) {
+        let traits = session.traits(node);
+        let contributes = traits.kind == Kind::CustomMessage || traits.kind == Kind::Message && traits.role.is_known();
+        assert!(!contributes || known.contains(&node), "{} is shown or hidden", session.id(node));
+    }
+    let stats = stats::measure(&mut bodies, context).unwrap().compaction.unwrap();
+    assert_eq!((stats.node, stats.hidden), (hidden.compaction, size(session, &hidden.items)));
+    assert_eq!(stats.tokens_before, Some(1234));
+    hidden.items.len()
+}
+
+/// Gives what edits on a path are about: they may take it out.
+fn edited(bodies: &mut Bodies<'_>, path: &[NodeId]) -> HashSet<NodeId> {
+    let session = bodies.session();
+    let edits = path.iter().filter(|&&node| session.traits(node).kind == Kind::ContextEdit);
+    let target = |&edit: &NodeId| session.find(&bodies.entry(edit).unwrap().get_str("targetId")?);
+    edits.filter_map(target).collect()
+}
+
+fn items(messages: &[Weighed]) -> impl Iterator<Item = Item> {
+    messages.iter().map(|message| message.item)
+}
+
+#[test]
+fn common_and_dropped_are_the_first_context_common_and_added_the_second() {
+    let differing = Cell::new(0);
+    for_each_session(|session, _| {
+        let contexts = contexts(session);
+        for from in &contexts {
+            for to in &contexts {
+                let difference = compare::messages(&mut Bodies::new(session), from, to).unwrap();
+                let Difference { common, dropped, added } = &difference;
+                assert_eq!(add(*common, Difference::size(dropped)), size(session, &from.items));
+                assert_eq!(add(*common, Difference::size(added)), size(session, &to.items));
+                let (gone, new): (HashSet<_>, HashSet<_>) = (items(dropped).collect(), items(added).collect());
+                let left = from.items.iter().filter(|item| !gone.contains(item));
+                assert!(left.eq(to.items.iter().filter(|item| !new.contains(item))), "the rest is the same, in order");
+                assert!(gone.is_disjoint(&new));
+                let back = compare::messages(&mut Bodies::new(session), to, from).unwrap();
+                assert_eq!((&back.dropped, &back.added, back.common), (added, dropped, *common), "and back");
+                differing.set(differing.get() + usize::from(!dropped.is_empty() && !added.is_empty()));
+            }
+        }
+    });
+    assert!(differing.get() > 300, "{differing:?}");
+}
+
+#[test]
+fn a_context_does_not_differ_from_itself() {
+    for_each_session(|session, _| {
+        for context in contexts(session) {
+            let difference = compare::messages(&mut Bodies::new(session), &context, &context).unwrap();
+            let nothing = Difference { common: size(session, &context.items), ..Difference::default() };
+            assert_eq!(difference, nothing);
+            let settings = Settings::between(&context.state, &context.state);
+            assert!(settings.thinking_level.is_none() && settings.models.is_empty() && settings.mode.is_none());
+            assert!(settings.mode_data.is_none() && settings.service_tier.is_none());
+            assert!(settings.mcp_tools.is_none() && settings.ttsr_rules.is_none());
+        }
+    });
+}
+
+#[test]
+fn every_message_that_differs_has_words() {
+    for_each_session(|session, _| {
+        let mut bodies = Bodies::new(session);
+        for item in contexts(session).into_iter().flat_map(|context| context.items) {
+            let words = compare::words(&mut bodies, item).unwrap();
+            assert!(!words.is_empty(), "{item:?}");
+            if let Item::Stored(node) = item {
+                assert_eq!(words, bodies.words(node).unwrap());
+            }
+        }
+    });
+}
