@@ -64,11 +64,13 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
         }
         'session-tree;context' {
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Work from this entry instead of the file''s leaf')
+            [CompletionResult]::new('--diff', '--diff', [CompletionResultType]::ParameterName, 'Compare it with what is seen at this entry: - only at the leaf, + only there')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Work from before the first entry')
+            [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Tell what fills it and what was used for it, instead of the messages')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Drop warnings and hints')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Drop warnings and hints')

@@ -233,13 +233,17 @@ _session__tree() {
             return 0
             ;;
         session__tree__subcmd__context)
-            opts="-q -h --leaf --root --format --json --quiet --color --ascii --width --jobs --help"
+            opts="-q -h --leaf --root --stats --diff --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --leaf)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --diff)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -59,11 +59,13 @@ set edit:completion:arg-completer[session-tree] = {|@words|
         }
         &'session-tree;context'= {
             cand --leaf 'Work from this entry instead of the file''s leaf'
+            cand --diff 'Compare it with what is seen at this entry: - only at the leaf, + only there'
             cand --format 'How to print it'
             cand --color 'When to use colour; auto is on a terminal'
             cand --width 'Cut rows to N columns; else to the terminal''s or COLUMNS'
             cand --jobs 'Work on N threads; else one a core, or four to migrate files'
             cand --root 'Work from before the first entry'
+            cand --stats 'Tell what fills it and what was used for it, instead of the messages'
             cand --json 'Short for --format json'
             cand -q 'Drop warnings and hints'
             cand --quiet 'Drop warnings and hints'

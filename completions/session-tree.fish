@@ -67,6 +67,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -s q -l 
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l diff -d 'Compare it with what is seen at this entry: - only at the leaf, + only there' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l format -d 'How to print it' -r -f -a "text\t'A transcript for people'
 json\t'State and messages, as agents hold them'
 llm\t'The messages, as a model gets them'"
@@ -76,6 +77,7 @@ never\t''"
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l root -d 'Work from before the first entry'
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l stats -d 'Tell what fills it and what was used for it, instead of the messages'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l json -d 'Short for --format json'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l ascii -d 'Draw with ASCII characters only'

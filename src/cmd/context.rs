@@ -10,24 +10,36 @@ use std::collections::BTreeMap;
 
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
+use crate::core::compare::{self, Weighed};
 use crate::core::context::{self, Context, State};
 use crate::core::json::Raw;
 use crate::core::load::Keep;
 use crate::core::message;
-use crate::core::session::Session;
+use crate::core::session::{NodeId, Session};
+use crate::core::stats;
+use crate::ui::compare::{DifferenceHead, DifferenceText, MessageRow, Side};
 use crate::ui::context as transcript;
 use crate::ui::output::Output;
+use crate::ui::report::Failure;
+use crate::ui::stats::{self as table, StatsRow};
 
 /// Rebuild what the model would see at the leaf
 ///
 /// Follows the active path and applies compactions, branch summaries, edits and resets. Reads the
-/// whole file once and the messages on the path again.
+/// whole file once and the messages on the path again. With `--stats` it tells what fills the
+/// context instead, with `--diff` how it differs from another one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   session-tree context session.jsonl                   a transcript
   session-tree context session.jsonl --leaf label:wip  seen from a label
-  session-tree context session.jsonl --format llm | jq length")]
+  session-tree context session.jsonl --leaf @~3        seen from three entries above the leaf
+  session-tree context session.jsonl --stats           what fills it, and what it cost
+  session-tree context session.jsonl --diff user:1     how it differs at the last prompt
+  session-tree context session.jsonl --format llm | jq length
+
+ENTRY is an id or 4 or more of its first characters, @ (the leaf), label:NAME,
+or user:1 (the last prompt); each may be followed by ~N (N steps up).")]
 pub struct ContextArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -37,6 +49,16 @@ pub struct ContextArgs {
     /// Work from before the first entry
     #[arg(long, conflicts_with = "leaf")]
     root: bool,
+    /// Tell what fills it and what was used for it, instead of the messages
+    #[arg(long)]
+    stats: bool,
+    /// Compare it with what is seen at this entry: - only at the leaf, + only there
+    ///
+    /// Goes from the leaf to ENTRY, as `git diff LEAF ENTRY` would: - is what the model would lose
+    /// by going there, + what it would get. Messages of the same entry with the same content are
+    /// the same. With `--root` all messages there are new.
+    #[arg(long, value_name = "ENTRY")]
+    diff: Option<String>,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
     format: Format,
@@ -82,17 +104,23 @@ impl ContextArgs {
     /// # Errors
     /// A [`Failure`](crate::ui::report::Failure), or what the system says of writing to stdout.
     pub fn run(self, app: &App) -> Result<()> {
-        let session = app.load(&self.session.session, Keep::NOTHING)?;
+        self.check()?;
+        // Rows of tool results show their calls.
+        let keep = Keep { calls: self.diff.is_some(), ..Keep::NOTHING };
+        let session = app.load(&self.session.session, keep)?;
         let leaf = match self.root {
             true => None,
             false => self.session.leaf(&session, self.leaf.as_deref())?,
         };
+        let other = self.diff.as_ref().map(|name| self.session.entry(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
         let context = context::build(&mut bodies, leaf).map_err(self.session.failed())?;
         app.report.problems(&context.problems.list(), &self.session.session);
         let mut output = Output::new();
         output.hold();
         match (self.json, self.format) {
+            _ if self.stats => self.stats(&mut output, app, &session, &mut bodies, &context)?,
+            _ if other.is_some() => self.diff(&mut output, app, &mut bodies, &context, other)?,
             (true, _) | (_, Format::Json) => self.json(&mut output, &session, &mut bodies, &context)?,
             (_, Format::Llm) => {
                 output.text("[")?;
@@ -102,6 +130,80 @@ impl ContextArgs {
             (_, Format::Text) => self.transcript(&mut output, app, &session, &mut bodies, &context)?,
         }
         Ok(output.finish()?)
+    }
+
+    fn check(&self) -> Result<()> {
+        let (option, hint) = match (self.stats, self.diff.is_some(), self.format) {
+            (true, true, _) => ("`--stats` and `--diff` do not go together", "leave one of them out"),
+            (true, false, Format::Llm) => ("`--stats` has no form for a model", "use `--format text` or `--json`"),
+            (false, true, Format::Llm) => ("`--diff` has no form for a model", "use `--format text` or `--json`"),
+            _ => return Ok(()),
+        };
+        Err(Failure::usage(option, hint).into())
+    }
+
+    fn stats(
+        &self,
+        output: &mut Output,
+        app: &App,
+        session: &Session,
+        bodies: &mut Bodies<'_>,
+        context: &Context,
+    ) -> Result<()> {
+        let stats = stats::measure(bodies, context).map_err(self.session.failed())?;
+        let leaf = context.leaf.map(|leaf| session.id(leaf));
+        if self.is_json() {
+            return Ok(output.json_line(&StatsRow::new(session, leaf, &stats))?);
+        }
+        let borders = output.is_terminal();
+        Ok(output.text(&table::text(session, leaf, &stats, app.paint, app.width, borders))?)
+    }
+
+    fn diff(
+        &self,
+        output: &mut Output,
+        app: &App,
+        bodies: &mut Bodies<'_>,
+        from: &Context,
+        to: Option<NodeId>,
+    ) -> Result<()> {
+        let (failed, session) = (self.session.failed(), bodies.session());
+        let to = &context::build(bodies, to).map_err(&failed)?;
+        // What is odd on the common path has been told.
+        let told = from.problems.list();
+        let problems: Vec<_> = to.problems.list().into_iter().filter(|problem| !told.contains(problem)).collect();
+        app.report.problems(&problems, &self.session.session);
+        let difference = compare::messages(bodies, from, to).map_err(&failed)?;
+        if self.is_json() {
+            let head = serde_json::to_vec(&DifferenceHead::new(session, from, to, &difference))?;
+            output.json(&head[..head.len() - 1])?;
+            for (name, messages) in [("dropped", &difference.dropped), ("added", &difference.added)] {
+                output.text(&format!(",\"{name}\":["))?;
+                self.rows(output, bodies, messages)?;
+                output.text("]")?;
+            }
+            return Ok(output.text("}\n")?);
+        }
+        let text = DifferenceText::new(session, &difference, app.paint, app.width, app.home.as_deref());
+        output.text(&text.heading(from, to, &difference))?;
+        let mut gap = "\n";
+        for (side, messages) in [(Side::Dropped, &difference.dropped), (Side::Added, &difference.added)] {
+            for message in messages {
+                output.text(std::mem::take(&mut gap))?;
+                output.text(&text.row(bodies, side, message).map_err(&failed)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&self, output: &mut Output, bodies: &mut Bodies<'_>, messages: &[Weighed]) -> Result<()> {
+        let mut mark = "";
+        for message in messages {
+            let row = MessageRow::new(bodies, message).map_err(self.session.failed())?;
+            output.text(std::mem::replace(&mut mark, ","))?;
+            output.json(&serde_json::to_vec(&row)?)?;
+        }
+        Ok(())
     }
 
     fn json(&self, output: &mut Output, session: &Session, bodies: &mut Bodies<'_>, context: &Context) -> Result<()> {

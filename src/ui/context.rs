@@ -3,9 +3,11 @@
 use std::io;
 
 use super::escape;
+use super::fit;
 use super::paint::{Ink, Paint};
 use crate::core::context::State;
 use crate::core::json::{Kind, Raw};
+use crate::core::stats::Size;
 
 /// Draws the state that heads a transcript.
 pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {
@@ -21,22 +23,43 @@ pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize,
         let data = state.mode_data.as_deref().map(|data| format!(" {data}")).unwrap_or_default();
         facts.push(("mode", format!("{}{data}", state.mode)));
     }
-    let plain = |json: &String| Raw::new(json.as_bytes()).str().map_or(json.clone(), |text| text.into_owned());
     facts.extend(state.service_tier.as_ref().map(|tier| ("tier", plain(tier))));
-    if let Some(tools) = &state.mcp_tools {
-        let tools = Raw::new(tools.as_bytes()).elements().filter_map(|tool| tool.str());
-        facts.push(("tools", tools.collect::<Vec<_>>().join(", ")));
-    }
+    facts.extend(state.mcp_tools.as_ref().map(|tools| ("tools", names(tools))));
     if !state.ttsr_rules.is_empty() {
         facts.push(("rules", state.ttsr_rules.join(", ")));
     }
+    rows(paint, None, &facts)
+}
+
+/// Draws facts, one a row, each behind its name.
+pub(super) fn rows(paint: Paint, width: Option<usize>, facts: &[(&str, String)]) -> String {
+    let columns = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8) + 2;
+    let width = width.unwrap_or(usize::MAX);
     let mut out = String::new();
     for (name, value) in facts {
-        paint.push(&mut out, Ink::Dim, &format!("{name:<9} "));
-        out.push_str(&escape::line(&value));
+        let name = format!("{name:<columns$}");
+        paint.push(&mut out, Ink::Dim, &fit::cut(&name, width, paint.ascii));
+        out.push_str(&fit::cut(&escape::line(value), width.saturating_sub(columns), paint.ascii));
         out.push('\n');
     }
     out
+}
+
+/// Gives a setting that is stored as JSON as people write it.
+pub(super) fn plain(json: &str) -> String {
+    Raw::new(json.as_bytes()).str().map_or(json.to_owned(), |text| text.into_owned())
+}
+
+/// Gives the strings of a stored list.
+pub(super) fn names(json: &str) -> String {
+    let names = Raw::new(json.as_bytes()).elements().filter_map(|name| name.str());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Gives how much some messages are, in words.
+pub(super) fn size(Size { messages, tokens }: Size) -> String {
+    let plural = if messages == 1 { "message" } else { "messages" };
+    format!("{messages} {plural}, about {tokens} tokens")
 }
 
 /// Draws the line above a message.

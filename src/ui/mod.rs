@@ -2,6 +2,7 @@
 //! nothing about sessions.
 
 pub mod check;
+pub mod compare;
 pub mod context;
 pub mod escape;
 pub mod fit;
@@ -11,5 +12,6 @@ pub mod moved;
 pub mod output;
 pub mod paint;
 pub mod report;
+pub mod stats;
 pub mod summary;
 pub mod tree;

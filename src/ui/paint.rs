@@ -19,6 +19,10 @@ pub enum Ink {
     Summary,
     /// A heading.
     Strong,
+    /// What goes away.
+    Dropped,
+    /// What comes in its place.
+    Added,
     /// A warning.
     Warning,
     /// A failure.
@@ -36,6 +40,8 @@ impl Ink {
             Self::Label => color(AnsiColor::Yellow),
             Self::Summary => color(AnsiColor::Magenta),
             Self::Strong => Style::new().bold(),
+            Self::Dropped => color(AnsiColor::Red),
+            Self::Added => color(AnsiColor::Green),
             Self::Warning => color(AnsiColor::Yellow).bold(),
             Self::Error => color(AnsiColor::Red).bold(),
         }

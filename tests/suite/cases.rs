@@ -267,7 +267,7 @@ const REFUSED: [(&str, &str, Option<u32>); 3] = [
 ];
 
 /// Every way of reading, and whether it prints JSON.
-const COMMANDS: [(&[&str], bool); 14] = [
+const COMMANDS: [(&[&str], bool); 18] = [
     (&["tree"], false),
     (&["tree", "--filter", "all", "--ascii"], false),
     (&["tree", "--filter", "all", "--format", "table"], false),
@@ -277,6 +277,10 @@ const COMMANDS: [(&[&str], bool); 14] = [
     (&["context"], false),
     (&["context", "--format", "json"], true),
     (&["context", "--format", "llm"], true),
+    (&["context", "--stats"], false),
+    (&["context", "--stats", "--json"], true),
+    (&["context", "--diff", "@"], false),
+    (&["context", "--diff", "@", "--json"], true),
     (&["label"], false),
     (&["label", "--json"], true),
     (&["branch"], false),

@@ -140,6 +140,7 @@ fn printing(ids: &[String]) -> Vec<Vec<String>> {
         "tree s.jsonl --filter all --path",
         "tree s.jsonl --filter all --format table",
         "context s.jsonl",
+        "context s.jsonl --stats",
         "label s.jsonl",
         "branch s.jsonl",
         "branch s.jsonl --format table",
@@ -148,6 +149,7 @@ fn printing(ids: &[String]) -> Vec<Vec<String>> {
     .into();
     for id in ids {
         lines.push([words("context s.jsonl --leaf"), vec![id.clone()]].concat());
+        lines.push([words("context s.jsonl --diff"), vec![id.clone()]].concat());
         lines.push([words("label s.jsonl"), vec![id.clone()]].concat());
         lines.push([words("tree s.jsonl --entry"), vec![id.clone()]].concat());
     }
@@ -387,12 +389,14 @@ fn tree_rows_in_ascii_fit_every_width() {
 fn tables_fit_every_width() {
     check_widths("tree s.jsonl --filter all --format table");
     check_widths("branch s.jsonl --format table");
+    check_widths("context s.jsonl --stats");
 }
 
 #[test]
 fn lists_fit_every_width() {
     check_widths("label s.jsonl");
     check_widths("branch s.jsonl");
+    check_widths("context s.jsonl --diff id000000");
 }
 
 #[test]
@@ -478,6 +482,8 @@ fn ascii_needs_no_other_characters() {
         "tree s.jsonl --format table --width 60",
         "tree s.jsonl --entry @",
         "context s.jsonl",
+        "context s.jsonl --stats --width 60",
+        "context s.jsonl --diff main0003 --width 60",
         "label s.jsonl --width 60",
         "branch s.jsonl --width 60",
         "tree s.jsonl --leaf main",

@@ -11,7 +11,7 @@ use super::{HEADER, Scratch, label, message};
 use crate::support::{Run, data, finish};
 
 /// The file names, and the runs in each.
-const DEMO: [(&str, &[&str]); 9] = [
+const DEMO: [(&str, &[&str]); 11] = [
     ("tree", &["tree demo.jsonl --width 80"]),
     ("tree-uncut", &["tree demo.jsonl"]),
     ("tree-all", &["tree demo.jsonl --filter all --width 100"]),
@@ -32,6 +32,25 @@ const DEMO: [(&str, &[&str]); 9] = [
         ],
     ),
     ("context", &["context demo.jsonl", "context demo.jsonl --root"]),
+    (
+        "context-stats",
+        &[
+            "context demo.jsonl --stats",
+            "context demo.jsonl --stats --width 40",
+            "context demo.jsonl --stats --root",
+            "context demo.jsonl --stats --json",
+        ],
+    ),
+    (
+        "context-diff",
+        &[
+            "context demo.jsonl --diff label:bisected --width 80",
+            "context demo.jsonl --diff user:1 --width 40 --color always",
+            "context demo.jsonl --root --diff label:bisected --width 60 --ascii",
+            "context demo.jsonl --diff @",
+            "context demo.jsonl --diff user:1 --json",
+        ],
+    ),
     (
         "label",
         &["label demo.jsonl", "label demo.jsonl --width 60", "label demo.jsonl label:green", "label demo.jsonl --json"],
@@ -68,6 +87,9 @@ const FAILURES: (&str, &[&str]) = (
         "tree odd.jsonl --filter user",
         "tree odd.jsonl --filter user --format jsonl",
         "tree odd.jsonl --leaf @ --root",
+        "context odd.jsonl --stats --diff @",
+        "context odd.jsonl --stats --format llm",
+        "context odd.jsonl --diff gone -q",
         "tree odd.jsonl --leaf @ --root --json",
         "tre odd.jsonl",
         "completions tcsh",

@@ -1,0 +1,233 @@
+//! How two contexts differ: rows with `-` and `+` for people, objects for programs.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::context;
+use super::escape;
+use super::fit;
+use super::paint::{Ink, Paint};
+use super::tree::{short_ids, speaker, tilde, whole_or_cut};
+use crate::core::body::Bodies;
+use crate::core::compare::{self, Change, Difference, Settings, Weighed};
+use crate::core::context::{Context, Item};
+use crate::core::error::Result;
+use crate::core::session::Session;
+use crate::core::stats::Size;
+
+/// Which of the two contexts has a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Only the first.
+    Dropped,
+    /// Only the second.
+    Added,
+}
+
+/// Draws how two contexts differ.
+#[derive(Debug)]
+pub struct DifferenceText<'s> {
+    session: &'s Session,
+    paint: Paint,
+    width: Option<usize>,
+    home: Option<&'s str>,
+    ids: Vec<usize>,
+    id_columns: usize,
+    token_columns: usize,
+}
+
+impl<'s> DifferenceText<'s> {
+    /// Prepares to draw.
+    pub fn new(
+        session: &'s Session,
+        difference: &Difference,
+        paint: Paint,
+        width: Option<usize>,
+        home: Option<&'s str>,
+    ) -> Self {
+        // An id as long as a line would push everything else out of sight.
+        const LONGEST: usize = 36;
+        let ids = short_ids(session);
+        let mut text = Self { session, paint, width, home, ids, id_columns: 0, token_columns: 1 };
+        for message in difference.dropped.iter().chain(&difference.added) {
+            let id = Some(fit::width(&text.id(message))).filter(|&columns| columns <= LONGEST);
+            text.id_columns = text.id_columns.max(id.unwrap_or(0));
+            text.token_columns = text.token_columns.max(message.tokens.to_string().len());
+        }
+        text
+    }
+
+    /// Draws what stands above the rows: the two places, totals, and settings that differ.
+    pub fn heading(&self, from: &Context, to: &Context, difference: &Difference) -> String {
+        let id = |context: &Context| match context.leaf {
+            Some(leaf) => self.session.id(leaf).to_owned(),
+            None => "before the first entry".to_owned(),
+        };
+        let mut facts = vec![
+            ("from", id(from)),
+            ("to", id(to)),
+            ("common", context::size(difference.common)),
+            ("dropped", context::size(Difference::size(&difference.dropped))),
+            ("added", context::size(Difference::size(&difference.added))),
+        ];
+        self.settings(&Settings::between(&from.state, &to.state), &mut facts);
+        context::rows(self.paint, self.width, &facts)
+    }
+
+    fn settings(&self, settings: &Settings<'_>, facts: &mut Vec<(&'static str, String)>) {
+        let arrow = if self.paint.ascii { "->" } else { "→" };
+        let change = |Change { from, to }: Change<String>| format!("{from} {arrow} {to}");
+        let text = |change: Change<&str>| Change { from: change.from.to_owned(), to: change.to.to_owned() };
+        let stored = |Change { from, to }: Change<Option<&str>>, read: fn(&str) -> String| {
+            let read = |json: Option<&str>| json.map_or("none".to_owned(), read);
+            Change { from: read(from), to: read(to) }
+        };
+        facts.extend(settings.thinking_level.map(|level| ("thinking", change(text(level)))));
+        for (&role, &model) in &settings.models {
+            let model = change(stored(model, str::to_owned));
+            facts.push(("model", if role == "default" { model } else { format!("{model} ({role})") }));
+        }
+        facts.extend(settings.mode.map(|mode| ("mode", change(text(mode)))));
+        facts.extend(settings.mode_data.map(|data| ("mode data", change(stored(data, str::to_owned)))));
+        facts.extend(settings.service_tier.map(|tier| ("tier", change(stored(tier, context::plain)))));
+        facts.extend(settings.mcp_tools.map(|tools| ("tools", change(stored(tools, context::names)))));
+        let rules = |rules: &[String]| if rules.is_empty() { "none".to_owned() } else { rules.join(", ") };
+        let rules = settings.ttsr_rules.map(|Change { from, to }| Change { from: rules(from), to: rules(to) });
+        facts.extend(rules.map(|rules| ("rules", change(rules))));
+    }
+
+    /// Draws the row of one message.
+    ///
+    /// # Errors
+    /// As [`compare::words`].
+    pub fn row(&self, bodies: &mut Bodies<'_>, side: Side, message: &Weighed) -> Result<String> {
+        let (sign, ink) = match side {
+            Side::Dropped => ('-', Ink::Dropped),
+            Side::Added => ('+', Ink::Added),
+        };
+        let words = compare::words(bodies, message.item)?;
+        let speaker = match message.item {
+            Item::System(_) => "system: ",
+            item => speaker(self.session.traits(item.node())),
+        };
+        let words = tilde(&whole_or_cut(&words, self.paint), self.home);
+        let id = self.id(message);
+        let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)));
+        let tokens = format!("{:>1$}", message.tokens, self.token_columns);
+        let row = format!("{sign} {id}{pad}  {tokens}  {speaker}{}", escape::line(&words));
+        let mut out = String::new();
+        self.paint.push(&mut out, ink, &fit::cut(&row, self.width.unwrap_or(usize::MAX), self.paint.ascii));
+        Ok(out + "\n")
+    }
+
+    fn id(&self, message: &Weighed) -> String {
+        let node = message.item.node();
+        let id: String = self.session.id(node).chars().take(self.ids[node.index()]).collect();
+        escape::line(&id).into_owned()
+    }
+}
+
+/// A message that only one of two contexts has.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageRow<'a> {
+    entry_id: &'a str,
+    role: &'a str,
+    tokens: u64,
+    text: String,
+}
+
+impl<'a> MessageRow<'a> {
+    /// Takes a message.
+    ///
+    /// # Errors
+    /// As [`compare::words`].
+    pub fn new(bodies: &mut Bodies<'a>, message: &Weighed) -> Result<Self> {
+        let (item, session) = (message.item, bodies.session());
+        let text = compare::words(bodies, item)?;
+        Ok(Self { entry_id: session.id(item.node()), role: item.role(session), tokens: message.tokens, text })
+    }
+}
+
+/// What stands before the messages (`context --diff ENTRY --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DifferenceHead<'a> {
+    from_leaf_id: Option<&'a str>,
+    to_leaf_id: Option<&'a str>,
+    common: SizeRow,
+    dropped_tokens: u64,
+    added_tokens: u64,
+    state: StateRow<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct SizeRow {
+    messages: usize,
+    tokens: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StateRow<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<ChangeRow<&'a str>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    models: BTreeMap<&'a str, ChangeRow<Option<&'a str>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<ChangeRow<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode_data: Option<ChangeRow<Option<Box<RawValue>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<ChangeRow<Option<Box<RawValue>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selected_mcp_tool_names: Option<ChangeRow<Option<Box<RawValue>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    injected_ttsr_rules: Option<ChangeRow<&'a [String]>>,
+}
+
+#[derive(Debug, Serialize)]
+struct ChangeRow<T> {
+    from: T,
+    to: T,
+}
+
+impl<T> From<Change<T>> for ChangeRow<T> {
+    fn from(Change { from, to }: Change<T>) -> Self {
+        Self { from, to }
+    }
+}
+
+impl<'a> DifferenceHead<'a> {
+    /// Takes two contexts and how they differ.
+    pub fn new(session: &'a Session, from: &'a Context, to: &'a Context, difference: &Difference) -> Self {
+        let id = |context: &Context| context.leaf.map(|leaf| session.id(leaf));
+        let Size { messages, tokens } = difference.common;
+        Self {
+            from_leaf_id: id(from),
+            to_leaf_id: id(to),
+            common: SizeRow { messages, tokens },
+            dropped_tokens: Difference::size(&difference.dropped).tokens,
+            added_tokens: Difference::size(&difference.added).tokens,
+            state: StateRow::new(Settings::between(&from.state, &to.state)),
+        }
+    }
+}
+
+impl<'a> StateRow<'a> {
+    fn new(settings: Settings<'a>) -> Self {
+        let raw = |text: Option<&str>| text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
+        let stored = |Change { from, to }: Change<Option<&str>>| ChangeRow { from: raw(from), to: raw(to) };
+        Self {
+            thinking_level: settings.thinking_level.map(Into::into),
+            models: settings.models.into_iter().map(|(role, model)| (role, model.into())).collect(),
+            mode: settings.mode.map(Into::into),
+            mode_data: settings.mode_data.map(stored),
+            service_tier: settings.service_tier.map(stored),
+            selected_mcp_tool_names: settings.mcp_tools.map(stored),
+            injected_ttsr_rules: settings.ttsr_rules.map(Into::into),
+        }
+    }
+}

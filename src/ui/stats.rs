@@ -1,0 +1,199 @@
+//! What fills a context: a table for people, an object for programs.
+
+use serde::Serialize;
+
+use super::context;
+use super::escape;
+use super::fit;
+use super::list::Listing;
+use super::paint::Paint;
+use crate::core::session::Session;
+use crate::core::stats::{Part, Stats};
+use crate::core::usage::Amounts;
+
+/// Draws what fills a context, and what was used on the way to it.
+pub fn text(
+    session: &Session,
+    leaf: Option<&str>,
+    stats: &Stats,
+    paint: Paint,
+    width: Option<usize>,
+    borders: bool,
+) -> String {
+    let mut facts = vec![
+        ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
+        ("messages", format!("{}, about {} tokens", stats.all.messages, stats.all.tokens)),
+    ];
+    if let Some(compaction) = stats.compaction {
+        let before = compaction.tokens_before.map(|tokens| format!(", at {tokens} tokens")).unwrap_or_default();
+        facts.push(("compacted", format!("by {}{before}", session.id(compaction.node))));
+        facts.push(("hidden", context::size(compaction.hidden)));
+    }
+    let mut out = context::rows(paint, width, &facts);
+    if !stats.parts.is_empty() {
+        out.push('\n');
+        out.push_str(&table(stats, paint, width, borders));
+    }
+    out.push('\n');
+    out + &context::rows(paint, width, &usage(stats))
+}
+
+/// Draws the parts. Their names come last: numbers are of no use unless they are whole.
+fn table(stats: &Stats, paint: Paint, width: Option<usize>, borders: bool) -> String {
+    let share = |part: &Part| format!("{:.1}%", part.size.share(stats.all));
+    let name = |part: &Part| match &part.name {
+        Some(name) => format!("{} {name}", part.role),
+        None => part.role.to_owned(),
+    };
+    let cells = |part: &Part| [part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)];
+    let headings = ["tokens", "share", "messages", "what"];
+    let mut widest = headings.map(str::len);
+    for part in &stats.parts {
+        for (widest, cell) in widest.iter_mut().zip(cells(part)) {
+            *widest = (*widest).max(fit::width(&escape::line(&cell)));
+        }
+    }
+    let row = |part: &Part| {
+        let [tokens, share, messages, name] = cells(part);
+        let to_the_right = |number: String, at: usize| format!("{number:>0$}", widest[at]);
+        vec![to_the_right(tokens, 0), to_the_right(share, 1), to_the_right(messages, 2), name]
+    };
+    let listing = Listing::new(&headings, &widest, width, borders, paint);
+    listing.head() + &listing.rows(stats.parts.iter().map(row)) + &listing.foot()
+}
+
+fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
+    let usage = &stats.usage;
+    if usage.sources.is_empty() {
+        return vec![("usage", "nothing is noted on the path".to_owned())];
+    }
+    let sources = usage.sources.iter().map(|source| format!("{} ({})", source.name, source.entries));
+    let Amounts { input, output, cache_read, cache_write, total_tokens, cost } = usage.all;
+    let mut facts = vec![
+        ("usage", format!("noted by {}", sources.collect::<Vec<_>>().join(", "))),
+        ("input", format!("{input} tokens")),
+        ("output", format!("{output} tokens")),
+        ("cache read", format!("{cache_read} tokens")),
+        ("cache write", format!("{cache_write} tokens")),
+        ("total", format!("{total_tokens} tokens")),
+        ("cost", format!("${cost:.4}")),
+    ];
+    if usage.odd > 0 {
+        facts.push(("left out", format!("{} amounts that cannot be true", usage.odd)));
+    }
+    facts
+}
+
+/// What fills a context (`context --stats --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatsRow<'a> {
+    leaf_id: Option<&'a str>,
+    messages: usize,
+    tokens: u64,
+    parts: Vec<PartRow<'a>>,
+    usage: UsageRow<'a>,
+    compaction: Option<CompactionRow<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PartRow<'a> {
+    role: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custom_type: Option<&'a str>,
+    messages: usize,
+    tokens: u64,
+    share: f64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UsageRow<'a> {
+    #[serde(flatten)]
+    all: AmountsRow,
+    assistant_messages: usize,
+    sources: Vec<SourceRow<'a>>,
+    left_out: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SourceRow<'a> {
+    source: &'a str,
+    entries: usize,
+    #[serde(flatten)]
+    amounts: AmountsRow,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AmountsRow {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+    total_tokens: u64,
+    cost: f64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CompactionRow<'a> {
+    entry_id: &'a str,
+    hidden_messages: usize,
+    hidden_tokens: u64,
+    tokens_before: Option<u64>,
+}
+
+impl<'a> StatsRow<'a> {
+    /// Takes what was measured.
+    pub fn new(session: &'a Session, leaf: Option<&'a str>, stats: &'a Stats) -> Self {
+        let part = |part: &'a Part| {
+            let (is_result, name) = (part.role == "toolResult", part.name.as_deref());
+            PartRow {
+                role: part.role,
+                tool: name.filter(|_| is_result),
+                custom_type: name.filter(|_| !is_result),
+                messages: part.size.messages,
+                tokens: part.size.tokens,
+                share: part.size.share(stats.all),
+            }
+        };
+        let usage = &stats.usage;
+        let sources = usage.sources.iter().map(|source| SourceRow {
+            source: source.name,
+            entries: source.entries,
+            amounts: source.amounts.into(),
+        });
+        let assistant = usage.sources.iter().find(|source| source.name == "assistant");
+        let compaction = stats.compaction.map(|compaction| CompactionRow {
+            entry_id: session.id(compaction.node),
+            hidden_messages: compaction.hidden.messages,
+            hidden_tokens: compaction.hidden.tokens,
+            tokens_before: compaction.tokens_before,
+        });
+        Self {
+            leaf_id: leaf,
+            messages: stats.all.messages,
+            tokens: stats.all.tokens,
+            parts: stats.parts.iter().map(part).collect(),
+            usage: UsageRow {
+                all: usage.all.into(),
+                assistant_messages: assistant.map_or(0, |source| source.entries),
+                sources: sources.collect(),
+                left_out: usage.odd,
+            },
+            compaction,
+        }
+    }
+}
+
+impl From<Amounts> for AmountsRow {
+    fn from(amounts: Amounts) -> Self {
+        let Amounts { input, output, cache_read, cache_write, total_tokens, cost } = amounts;
+        Self { input, output, cache_read, cache_write, total_tokens, cost }
+    }
+}
