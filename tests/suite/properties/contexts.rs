@@ -115,12 +115,13 @@ fn common_and_dropped_are_the_first_context_common_and_added_the_second() {
     let differing = Cell::new(0);
     for_each_session(|session, _| {
         let contexts = contexts(session);
-        for from in &contexts {
-            for to in &contexts {
+        let sizes: Vec<_> = contexts.iter().map(|context| size(session, &context.items)).collect();
+        for (at, from) in contexts.iter().enumerate() {
+            for (to_at, to) in contexts.iter().enumerate().skip(at + 1) {
                 let difference = compare::messages(&mut Bodies::new(session), from, to).unwrap();
                 let Difference { common, dropped, added } = &difference;
-                assert_eq!(add(*common, Difference::size(dropped)), size(session, &from.items));
-                assert_eq!(add(*common, Difference::size(added)), size(session, &to.items));
+                assert_eq!(add(*common, Difference::size(dropped)), sizes[at]);
+                assert_eq!(add(*common, Difference::size(added)), sizes[to_at]);
                 let (gone, new): (HashSet<_>, HashSet<_>) = (items(dropped).collect(), items(added).collect());
                 let left = from.items.iter().filter(|item| !gone.contains(item));
                 assert!(left.eq(to.items.iter().filter(|item| !new.contains(item))), "the rest is the same, in order");
@@ -131,7 +132,7 @@ fn common_and_dropped_are_the_first_context_common_and_added_the_second() {
             }
         }
     });
-    assert!(differing.get() > 300, "{differing:?}");
+    assert!(differing.get() > 150, "{differing:?}");
 }
 
 #[test]
