@@ -32,7 +32,11 @@ Examples:
   session-tree context session.jsonl --format llm  what the model would get
   session-tree branch session.jsonl user:1         fork before the last prompt
   session-tree navigate session.jsonl label:ok --save
-  ls -t ~/.pi/agent/sessions/*/*.jsonl | head -1   the newest session of pi
+  session-tree tree latest                         the newest session held here
+
+SESSION is a file, an id or 4 or more of its first characters, latest (the
+newest session of the current folder), or - (standard input). Ids and latest
+are looked up where pi and omp keep sessions, and in SESSION_TREE_DIR.
 
 ENTRY is an id or 4 or more of its first characters, @ (the leaf), label:NAME,
 or user:1 (the last prompt); each may be followed by ~N (N steps up).

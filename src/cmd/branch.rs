@@ -111,7 +111,8 @@ impl BranchArgs {
     ///
     /// # Errors
     /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<ExitCode> {
+    pub fn run(mut self, app: &App) -> Result<ExitCode> {
+        self.session.find(app)?;
         if self.entry.is_some() || self.at.is_some() {
             return self.fork(app);
         }

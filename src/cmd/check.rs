@@ -15,6 +15,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::App;
+use super::lookup;
 use super::paths::{Job, Paths};
 use super::world;
 use crate::core::check::baseline::Baseline;
@@ -185,8 +186,13 @@ impl CheckArgs {
     /// # Errors
     /// A [`Failure`] that keeps all files from being checked, or what the system says of writing
     /// to stdout.
-    pub fn run(self, app: &App) -> Result<ExitCode> {
+    pub fn run(mut self, app: &App) -> Result<ExitCode> {
         let policy = Policy::new(&self)?;
+        if self.why_leaf {
+            for path in &mut self.paths.paths {
+                *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
+            }
+        }
         let jobs = self.paths.jobs()?;
         if self.why_leaf {
             return self.why(app, &jobs);

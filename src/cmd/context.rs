@@ -103,8 +103,9 @@ impl ContextArgs {
     ///
     /// # Errors
     /// A [`Failure`](crate::ui::report::Failure), or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<()> {
+    pub fn run(mut self, app: &App) -> Result<()> {
         self.check()?;
+        self.session.find(app)?;
         // Rows of tool results show their calls.
         let keep = Keep { calls: self.diff.is_some(), ..Keep::NOTHING };
         let session = app.load(&self.session.session, keep)?;

@@ -83,7 +83,8 @@ impl LabelArgs {
     ///
     /// # Errors
     /// A [`Failure`](crate::ui::report::Failure), or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<()> {
+    pub fn run(mut self, app: &App) -> Result<()> {
+        self.session.find(app)?;
         let writes = self.name.is_some() || self.clear || self.from.is_some();
         if writes {
             self.session.must_be_a_file()?;
@@ -142,6 +143,9 @@ impl LabelArgs {
                         None => String::new(),
                     };
                     output.text(&told(change, &tilde(&words, app.home.as_deref()), app))?;
+                }
+                if let Some(file) = self.session.found() {
+                    output.text(&format!("in {}\n", escape::line(&file.display().to_string())))?;
                 }
             }
         }

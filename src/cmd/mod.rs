@@ -26,6 +26,7 @@ pub mod check;
 pub mod completions;
 pub mod context;
 pub mod label;
+mod lookup;
 pub mod migrate;
 pub mod navigate;
 mod paths;
@@ -107,12 +108,28 @@ const HARD_LINK: &str = "the file has other names (hard links): they go on namin
 /// The session that a command works on.
 #[derive(Debug, Args)]
 struct SessionArg {
-    /// Session file, or - for standard input
+    /// Session: a file, an id or its start, latest (of this folder), or - for standard input
     #[arg(value_name = "SESSION")]
     session: PathBuf,
+    /// Whether it was named by other than its path.
+    #[arg(skip)]
+    was_found: bool,
 }
 
 impl SessionArg {
+    /// Puts the file in place of an id or `latest`; done once, before anything else.
+    fn find(&mut self, app: &App) -> Result<()> {
+        if let Some(file) = lookup::file(app, &self.session)? {
+            (self.session, self.was_found) = (file, true);
+        }
+        Ok(())
+    }
+
+    /// Gives the file, if it was named by other than its path: then it is told where things went.
+    fn found(&self) -> Option<&Path> {
+        self.was_found.then_some(&self.session)
+    }
+
     /// Adds the file's name to a failure of the core.
     fn failed(&self) -> impl Fn(Error) -> anyhow::Error + '_ {
         |error| Failure::new(&error, &self.session).into()

@@ -115,7 +115,8 @@ impl NavigateArgs {
     ///
     /// # Errors
     /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<ExitCode> {
+    pub fn run(mut self, app: &App) -> Result<ExitCode> {
+        self.session.find(app)?;
         let failed = self.session.failed();
         let text = self.summary_text()?;
         self.check(text.is_some())?;
@@ -383,7 +384,8 @@ impl NavigateArgs {
         let (is_dry, written) = (self.dry_run, result.written());
         let lasts = self.save || self.label.is_some() || self.summarize || self.summary.is_some();
         let lasts = lasts || self.summary_file.is_some();
-        let told = Told { plan, is_noop, is_dry, lasts, written, messages, state: &context.state };
+        let file = self.session.found();
+        let told = Told { plan, is_noop, is_dry, lasts, written, file, messages, state: &context.state };
         let text = moved::text(bodies, &told, app.paint, app.width, app.home.as_deref());
         output.text(&text.map_err(self.session.failed())?)?;
         output.flush()?;

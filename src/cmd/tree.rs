@@ -32,6 +32,7 @@ use crate::ui::{context as transcript, escape};
 #[command(after_help = "\
 Examples:
   session-tree tree session.jsonl                    the conversation
+  session-tree tree latest                           of the newest session held here
   session-tree tree session.jsonl --filter user-only only the prompts
   session-tree tree session.jsonl --search 'login retry'
   session-tree tree session.jsonl --path --leaf label:wip
@@ -121,8 +122,9 @@ impl TreeArgs {
     ///
     /// # Errors
     /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<()> {
+    pub fn run(mut self, app: &App) -> Result<()> {
         self.check(app)?;
+        self.session.find(app)?;
         let filter = self.filter.filter();
         // Words are kept where it is known beforehand that they are printed; else they are read.
         let prints_words = self.entry.is_empty() && self.format() != Format::Json;

@@ -20,6 +20,7 @@ pub mod label;
 mod line;
 pub mod load;
 pub mod lock;
+pub mod lookup;
 pub mod message;
 pub mod migrate;
 pub mod navigate;

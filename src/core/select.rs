@@ -5,7 +5,7 @@ use super::error::{Error, Result};
 use super::session::{NodeId, Session};
 
 /// The fewest characters of an id that stand for it.
-const PREFIX: usize = 4;
+pub(crate) const PREFIX: usize = 4;
 /// How many candidates an error lists.
 const CANDIDATES: usize = 10;
 /// How many near misses an error lists.
@@ -140,44 +140,70 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
 
 /// Gives the ids and labels that come nearest to a name that was not found.
 fn near(session: &Session, base: &str) -> Vec<String> {
-    // A very long name is no slip of the fingers, and comparing it would take its time.
-    const LONGEST: usize = 64;
-    if base.is_empty() || base.len() > LONGEST {
-        return Vec::new();
-    }
-    let limit = (base.chars().count() / 3).clamp(1, 3);
-    let mut near = Nearest::default();
+    let mut near = Nearest::new(base);
     let label = base.strip_prefix("label:");
-    for set in session.labels().iter().filter(|set| set.target.is_some() && set.name.len() <= LONGEST) {
-        let far = strsim::levenshtein(&set.name, label.unwrap_or(base));
-        if far <= limit.max(2) {
-            near.offer(far, || format!("label:{}", set.name));
-        }
+    for set in session.labels().iter().filter(|set| set.target.is_some()) {
+        near.offer_label(&set.name, label.unwrap_or(base));
     }
-    let length = base.chars().count().max(PREFIX);
     for node in session.nodes().filter(|_| label.is_none()) {
-        let id = session.id(node);
-        // A piece of an id is compared with as much of the id.
-        let head = id.char_indices().nth(length).map_or(id, |(at, _)| &id[..at]);
-        let far =
-            if id.starts_with(base) || head.eq_ignore_ascii_case(base) { 0 } else { strsim::levenshtein(head, base) };
-        if far <= limit {
-            near.offer(far, || id.to_owned());
-        }
+        near.offer_id(session.id(node));
     }
-    near.0.into_iter().map(|(_, name)| name).collect()
+    near.names()
 }
 
 /// The few best of many offers, best first.
-#[derive(Default)]
-struct Nearest(Vec<(usize, String)>);
+pub(crate) struct Nearest<'n> {
+    name: &'n str,
+    best: Vec<(usize, String)>,
+}
 
-impl Nearest {
+impl<'n> Nearest<'n> {
+    /// A longer name is no slip of the fingers, and comparing it would take its time.
+    const LONGEST: usize = 64;
+
+    /// Takes the name that was not found.
+    pub(crate) fn new(name: &'n str) -> Self {
+        Self { name, best: Vec::new() }
+    }
+
+    /// Gives what came near it.
+    pub(crate) fn names(self) -> Vec<String> {
+        self.best.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// Tells how far off is near, if anything is.
+    fn limit(&self) -> Option<usize> {
+        let is_word = !self.name.is_empty() && self.name.len() <= Self::LONGEST;
+        is_word.then(|| (self.name.chars().count() / 3).clamp(1, 3))
+    }
+
+    /// Compares the name, or a piece of it, with a label.
+    fn offer_label(&mut self, label: &str, name: &str) {
+        let Some(limit) = self.limit().filter(|_| label.len() <= Self::LONGEST) else { return };
+        let far = strsim::levenshtein(label, name);
+        if far <= limit.max(2) {
+            self.offer(far, || format!("label:{label}"));
+        }
+    }
+
+    /// Compares the name with an id.
+    pub(crate) fn offer_id(&mut self, id: &str) {
+        let (Some(limit), name) = (self.limit(), self.name) else { return };
+        // A piece of an id is compared with as much of the id.
+        let length = name.chars().count().max(PREFIX);
+        let head = id.char_indices().nth(length).map_or(id, |(at, _)| &id[..at]);
+        let is_start = id.starts_with(name) || head.eq_ignore_ascii_case(name);
+        let far = if is_start { 0 } else { strsim::levenshtein(head, name) };
+        if far <= limit {
+            self.offer(far, || id.to_owned());
+        }
+    }
+
     fn offer(&mut self, far: usize, name: impl FnOnce() -> String) {
-        let at = self.0.partition_point(|(other, _)| *other <= far);
+        let at = self.best.partition_point(|(other, _)| *other <= far);
         if at < NEAR {
-            self.0.insert(at, (far, name()));
-            self.0.truncate(NEAR);
+            self.best.insert(at, (far, name()));
+            self.best.truncate(NEAR);
         }
     }
 }

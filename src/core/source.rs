@@ -58,6 +58,20 @@ impl Source {
         Ok(Self { file, len: meta.len(), stat: Some(Stat::of(&meta)) })
     }
 
+    /// Opens the front of a plain file: what stands behind `limit` bytes is as if it were not there.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; also for what is no plain file.
+    pub(crate) fn front(path: &Path, limit: u64) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io("cannot open"))?;
+        let meta = file.metadata().map_err(Error::io("cannot open"))?;
+        if !meta.is_file() {
+            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file");
+            return Err(Error::Io { doing: "cannot read", cause });
+        }
+        Ok(Self { file, len: meta.len().min(limit), stat: Some(Stat::of(&meta)) })
+    }
+
     /// Copies a stream into an unlinked temporary file.
     ///
     /// # Errors

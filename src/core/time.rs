@@ -70,6 +70,14 @@ pub fn minute(stamp: Stamp) -> String {
     iso(ms).chars().take(16).map(|char| if char == 'T' { ' ' } else { char }).collect()
 }
 
+/// Spells how long ago something was, for people, in one unit.
+pub fn ago(ms: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min"), (1, "s")];
+    let seconds = ms.max(0) / 1000;
+    let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
+    unit.map_or("just now".to_owned(), |(length, name)| format!("{} {name} ago", seconds / length))
+}
+
 fn from_number(number: f64) -> Option<i64> {
     let ms = if number >= FIRST_MILLISECONDS { number } else { number * 1000.0 };
     // `as` saturates, and the range check of `Timestamp` refuses what saturates.

@@ -25,6 +25,8 @@ pub struct Told<'a> {
     pub lasts: bool,
     /// The ids of the new entries.
     pub written: &'a [String],
+    /// The file, where it was named by other than its path.
+    pub file: Option<&'a Path>,
     /// How many messages the context has now.
     pub messages: usize,
     /// The settings in force now.
@@ -63,6 +65,7 @@ pub fn text(
     }
     if !told.written.is_empty() {
         rows.push(("written", escape::line(&told.written.join(", ")).into_owned()));
+        rows.extend(told.file.map(|file| ("in", escape::line(&file.display().to_string()).into_owned())));
     }
     let model = told.state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
     let plural = if told.messages == 1 { "message" } else { "messages" };
@@ -71,7 +74,8 @@ pub fn text(
     let mut out = String::new();
     for (name, value) in rows {
         let name = format!("{name:<9} ");
-        let value = width.map_or(value.clone(), |width| {
+        // A path is of no use if it is not whole.
+        let value = width.filter(|_| name.trim_end() != "in").map_or(value.clone(), |width| {
             fit::cut(&value, width.saturating_sub(name.len()), paint.ascii).into_owned()
         });
         paint.push(&mut out, Ink::Dim, &name);

@@ -13,6 +13,7 @@ use crate::support::{self, Run};
 mod context;
 mod errors;
 mod lists;
+mod lookup;
 mod naming;
 mod pipes;
 mod rows;

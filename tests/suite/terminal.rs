@@ -305,13 +305,13 @@ fn json_gives_back_the_same_strings() {
 #[test]
 fn json_messages_give_back_the_same_strings() {
     let scratch = with_odd_files();
-    let evil = format!("missing{EVIL}");
+    let evil = format!("./missing{EVIL}");
     let run = scratch.args(["tree", &evil, "--json"]);
     check_safe(&run, "a missing file");
     let error: Value = serde_json::from_str(&run.stderr).unwrap();
     assert_eq!(error["error"]["file"], evil);
     // What JSON has to write as two escapes, such as the tags in the flag of England.
-    let name = "🏴\u{e0067}\u{e007f}日";
+    let name = "./🏴\u{e0067}\u{e007f}日";
     let error: Value = serde_json::from_str(&scratch.run(&format!("tree {name} --json")).stderr).unwrap();
     assert_eq!(error["error"]["file"], name);
     for line in failing() {

@@ -1,0 +1,299 @@
+//! From SESSION, as it is typed, to a file: a path, an id, or `latest`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::App;
+use super::world;
+use crate::core::lookup::{self, ById, Kept, LATEST, Newest, Shelf};
+use crate::core::time;
+use crate::ui::report::Failure;
+
+/// How many sessions an error lists.
+const LISTED: usize = 10;
+
+/// Where sessions are looked for, and for whom.
+struct Place {
+    folders: Vec<PathBuf>,
+    cwd: PathBuf,
+    /// In milliseconds since 1970.
+    now: i64,
+    jobs: usize,
+}
+
+/// Gives the file that a word other than a path names; `None` for a path.
+///
+/// # Errors
+/// A [`Failure`] if no session goes by that name, or several do.
+pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>, Failure> {
+    let Some(name) = word.to_str().filter(|_| !lookup::is_path(word)) else { return Ok(None) };
+    let folders = world::session_folders(&|name| env::var_os(name));
+    // Without a current folder no session is one of it.
+    let place = Place { folders, cwd: env::current_dir().unwrap_or_default(), now: world::now(), jobs: app.jobs };
+    place.find(name).map(Some)
+}
+
+impl Place {
+    fn find(&self, name: &str) -> Result<PathBuf, Failure> {
+        let shelf = Shelf::new(&self.folders);
+        if shelf.is_empty() {
+            return Err(nothing(name, self.nowhere(&shelf)));
+        }
+        if name == LATEST {
+            return match shelf.latest(&self.cwd) {
+                Newest::Here(kept) => Ok(kept.path),
+                Newest::Elsewhere(kept) => {
+                    let hint = format!("the newest elsewhere is {}", self.row(&kept, "of ", kept.cwd.as_deref()));
+                    Err(failure("not-found", format!("no session was held in `{}`", self.cwd.display()), hint))
+                }
+                Newest::Nowhere => Err(nothing(name, self.nowhere(&shelf))),
+            };
+        }
+        match shelf.by_id(name) {
+            ById::One(kept) => Ok(kept.path),
+            ById::Many(found) => Err(self.ambiguous(name, &found)),
+            ById::None(near) => {
+                let hint = match (&near[..], shelf.len()) {
+                    ([], 1) => format!("{HOW}; the id of the one that is kept is another"),
+                    ([], count) => format!("{HOW}; none of the {count} that are kept has this id"),
+                    (near, _) => format!("near it: {}; a path does too", near.join(", ")),
+                };
+                Err(nothing(name, hint))
+            }
+        }
+    }
+
+    /// Says where there are no sessions.
+    fn nowhere(&self, shelf: &Shelf) -> String {
+        let list = |folders: &[PathBuf]| {
+            folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+        };
+        match (&self.folders[..], &shelf.unreadable[..]) {
+            ([], _) => {
+                "there is no home folder to look for sessions in: give a path, or set SESSION_TREE_DIR".to_owned()
+            }
+            (folders, unreadable) if folders.len() == unreadable.len() => {
+                format!(
+                    "there is no folder to look in, neither of {}: give a path, or set SESSION_TREE_DIR",
+                    list(folders)
+                )
+            }
+            (folders, _) => format!("there are no sessions in {}: give a path, or set SESSION_TREE_DIR", list(folders)),
+        }
+    }
+
+    fn ambiguous(&self, name: &str, found: &[Kept]) -> Failure {
+        let head = format!("`{name}` matches {} sessions:", found.len());
+        let listed = found.iter().take(LISTED);
+        let rows = listed.map(|kept| format!("  {}", self.row(kept, "", Some(&lookup::title(&kept.path, self.jobs)))));
+        let more = found.len().saturating_sub(LISTED);
+        let more = (more > 0).then(|| format!("  and {more} more"));
+        let lines: Vec<_> = std::iter::once(head).chain(rows).chain(more).collect();
+        let is_copied = found.iter().all(|kept| kept.id == found[0].id);
+        let hint = if is_copied { "they have one id: give a path" } else { "give more characters, or a path" };
+        Failure { lines: lines.clone(), ..failure("ambiguous", lines.join("\n"), hint.to_owned()) }
+    }
+
+    /// Shows a session with what there is to say of it.
+    fn row(&self, kept: &Kept, before: &str, what: Option<&str>) -> String {
+        let what = what.filter(|what| !what.is_empty()).map(|what| format!("  {before}{what}")).unwrap_or_default();
+        format!("{}  {}{what}", kept.path.display(), time::ago(self.now.saturating_sub(kept.modified)))
+    }
+}
+
+/// How a session is named.
+const HOW: &str = "a session is named by its path, by 4 or more characters of its id, or by `latest`";
+
+fn nothing(name: &str, hint: String) -> Failure {
+    failure("not-found", format!("`{name}` names no session, and there is no such file"), hint)
+}
+
+fn failure(kind: &'static str, message: String, hint: String) -> Failure {
+    Failure::plain(kind, message, Some(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::path::PathBuf;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::{Failure, LISTED, Place};
+
+    /// A home with the sessions of both agents, written to at a known time each.
+    struct Scene(tempfile::TempDir);
+
+    impl Scene {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().canonicalize().unwrap().join(name)
+        }
+
+        /// Makes a session of a folder below the scene, with a prompt.
+        fn session(&self, file: &str, id: &str, cwd: &str, modified: u64) -> PathBuf {
+            let cwd = self.path(cwd).display().to_string();
+            let text = format!(
+                "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"{cwd}\"}}\n\
+                 {{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"message\":{{\"role\":\"user\",\"content\":\"prompt of {id}\"}}}}\n"
+            );
+            self.file(file, &text, modified)
+        }
+
+        fn file(&self, name: &str, text: &str, modified: u64) -> PathBuf {
+            let path = self.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            let file = File::options().append(true).open(&path).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(modified)).unwrap();
+            path
+        }
+
+        fn find_in(&self, cwd: &str, name: &str) -> Result<PathBuf, Failure> {
+            let folders = vec![self.path("pi"), self.path("omp")];
+            Place { folders, cwd: self.path(cwd), now: 100_000_000, jobs: 1 }.find(name)
+        }
+
+        fn find(&self, name: &str) -> Result<PathBuf, Failure> {
+            self.find_in("shop", name)
+        }
+
+        /// Gives kind, message and hint of a name that does not do.
+        fn refuse(&self, cwd: &str, name: &str) -> (&'static str, String, String) {
+            let failure = self.find_in(cwd, name).unwrap_err();
+            assert_eq!(failure.lines.join("\n"), failure.message);
+            (failure.kind, failure.message, failure.hint.unwrap())
+        }
+    }
+
+    #[test]
+    fn an_id_and_its_start_name_a_session() {
+        let scene = Scene::new();
+        let one = scene.session("pi/--shop--/2026_aaaa1111.jsonl", "aaaa1111-0000", "shop", 1000);
+        let two = scene.session("omp/-shop/x.jsonl", "aaaa2222-0000", "shop", 2000);
+        let short = scene.session("omp/flat.jsonl", "s-1", "shop", 3000);
+        for (name, path) in [("aaaa1", &one), ("aaaa1111-0000", &one), ("aaaa2222", &two), ("s-1", &short)] {
+            assert_eq!(scene.find(name).unwrap(), *path, "{name}");
+        }
+        let (kind, message, _) = scene.refuse("shop", "aaa");
+        assert_eq!((kind, &message[..]), ("not-found", "`aaa` names no session, and there is no such file"));
+        // A whole id is not the start of another one.
+        let whole = scene.session("omp/whole.jsonl", "aaaa", "shop", 4000);
+        assert_eq!(scene.find("aaaa").unwrap(), whole);
+    }
+
+    #[test]
+    fn the_header_counts_not_the_name() {
+        let scene = Scene::new();
+        let path = scene.session("pi/w/2026-01-01T00-00-00-000Z_bbbb2222.jsonl", "cccc3333", "shop", 1000);
+        assert_eq!(scene.find("cccc3333").unwrap(), path);
+        assert_eq!(scene.refuse("shop", "bbbb2222").0, "not-found");
+        let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
+        let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
+        let long = scene.file("omp/w/long.jsonl", &(slot + &header), 1000);
+        assert_eq!(scene.find("dddd4444").unwrap(), long);
+    }
+
+    #[test]
+    fn what_is_no_session_of_its_own_is_passed_over() {
+        let scene = Scene::new();
+        scene.session("pi/.hidden.jsonl", "aaaa1111", "shop", 1000);
+        scene.session("pi/w/s.jsonl.bak", "aaaa2222", "shop", 1000);
+        scene.session("pi/w/deep/er/s.jsonl", "aaaa3333", "shop", 1000);
+        scene.file("pi/w/empty.jsonl", "", 1000);
+        scene.file("pi/w/text.jsonl", "aaaa4444\n", 1000);
+        fs::create_dir(scene.path("pi/w/folder.jsonl")).unwrap();
+        let own = scene.session("pi/run.jsonl", "bbbb1111", "shop", 1000);
+        // What an agent keeps beside a session, under its name.
+        scene.session("pi/run/0-explore.jsonl", "bbbb2222", "shop", 2000);
+        for name in ["aaaa", "bbbb2222"] {
+            assert_eq!(scene.refuse("shop", name).0, "not-found", "{name}");
+        }
+        assert_eq!(scene.find("latest").unwrap(), own);
+    }
+
+    #[test]
+    fn one_file_under_two_names_is_one_session_and_a_copy_is_another() {
+        let scene = Scene::new();
+        let path = scene.session("pi/w/s.jsonl", "aaaa1111", "shop", 1000);
+        std::os::unix::fs::symlink(&path, scene.path("pi/w/link.jsonl")).unwrap();
+        std::os::unix::fs::symlink(scene.path("pi"), scene.path("omp")).unwrap();
+        let found = scene.find("aaaa1111").unwrap();
+        assert_eq!(found.canonicalize().unwrap(), path);
+        let copy = scene.session("pi/v/copy.jsonl", "aaaa1111", "shop", 40_000);
+        let (kind, message, hint) = scene.refuse("shop", "aaaa1111");
+        let expected = format!(
+            "`aaaa1111` matches 2 sessions:\n  {}  16 h ago  prompt of aaaa1111\n  {}  1 d ago  prompt of aaaa1111",
+            copy.display(),
+            found.display(),
+        );
+        assert_eq!((kind, message, &hint[..]), ("ambiguous", expected, "they have one id: give a path"));
+    }
+
+    #[test]
+    fn ten_of_many_are_listed_the_newest_first() {
+        let scene = Scene::new();
+        for at in 0..13 {
+            scene.session(&format!("pi/w/{at}.jsonl"), &format!("aaaa11{at:02}"), "shop", 99_000 + at);
+        }
+        let (kind, message, hint) = scene.refuse("shop", "aaaa");
+        let lines: Vec<_> = message.lines().collect();
+        assert_eq!((kind, lines.len(), lines[LISTED + 1]), ("ambiguous", LISTED + 2, "  and 3 more"));
+        assert!(lines[1].ends_with("pi/w/12.jsonl  16 min ago  prompt of aaaa1112"), "{message}");
+        assert_eq!(hint, "give more characters, or a path");
+    }
+
+    #[test]
+    fn the_latest_is_that_of_the_current_folder() {
+        let scene = Scene::new();
+        fs::create_dir(scene.path("shop")).unwrap();
+        std::os::unix::fs::symlink(scene.path("shop"), scene.path("link")).unwrap();
+        scene.session("pi/w/old.jsonl", "aaaa1111", "shop", 1000);
+        let new = scene.session("omp/w/new.jsonl", "aaaa2222", "shop", 2000);
+        let other = scene.session("omp/w/other.jsonl", "aaaa3333", "shop/below", 5000);
+        scene.file("omp/w/homeless.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n", 6000);
+        scene.file("omp/w/damaged.jsonl", "no session\n", 7000);
+        assert_eq!(scene.find("latest").unwrap(), new);
+        assert_eq!(scene.find_in("link", "latest").unwrap(), new, "by another name");
+        let linked = scene.session("pi/w/linked.jsonl", "aaaa4444", "link", 3000);
+        assert_eq!(scene.find("latest").unwrap(), linked, "its header has another name");
+        let (kind, message, hint) = scene.refuse("gone", "latest");
+        let gone = scene.path("gone");
+        assert_eq!((kind, message), ("not-found", format!("no session was held in `{}`", gone.display())));
+        let below = scene.path("shop/below");
+        let expected = format!("the newest elsewhere is {}  1 d ago  of {}", other.display(), below.display());
+        assert_eq!(hint, expected);
+        // A folder that is gone still has its sessions.
+        let lost = scene.session("pi/w/lost.jsonl", "aaaa5555", "gone", 10);
+        assert_eq!(scene.find_in("gone", "latest").unwrap(), lost);
+    }
+
+    #[test]
+    fn what_comes_near_is_named() {
+        let scene = Scene::new();
+        scene.session("pi/w/s.jsonl", "aaaa1111-0000", "shop", 1000);
+        assert_eq!(scene.refuse("shop", "aaba1111").2, "near it: aaaa1111-0000; a path does too");
+        assert_eq!(scene.refuse("shop", "AAAA11").2, "near it: aaaa1111-0000; a path does too");
+        let (_, _, hint) = scene.refuse("shop", "something");
+        assert!(hint.ends_with("; the id of the one that is kept is another"), "{hint}");
+    }
+
+    #[test]
+    fn where_there_is_nothing_it_is_said() {
+        let scene = Scene::new();
+        let (kind, _, hint) = scene.refuse("shop", "aaaa1111");
+        assert_eq!(kind, "not-found");
+        assert!(hint.starts_with("there is no folder to look in, neither of "), "{hint}");
+        fs::create_dir(scene.path("pi")).unwrap();
+        for name in ["aaaa1111", "latest"] {
+            let (kind, message, hint) = scene.refuse("shop", name);
+            assert_eq!((kind, message), ("not-found", format!("`{name}` names no session, and there is no such file")));
+            assert!(hint.starts_with("there are no sessions in ") && hint.contains("SESSION_TREE_DIR"), "{hint}");
+        }
+        let place = Place { folders: Vec::new(), cwd: PathBuf::new(), now: 0, jobs: 1 };
+        let hint = place.find("latest").unwrap_err().hint.unwrap();
+        assert!(hint.starts_with("there is no home folder"), "{hint}");
+    }
+}

@@ -1,0 +1,210 @@
+//! From what a person types to a session file that agents keep (cli: "Naming a session").
+//!
+//! Which folders there are, and what the current one is, comes in from outside. Of each file only
+//! its front is read; what counts is its header, not its name.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::body::Bodies;
+use super::header::Header;
+use super::load::{self, Keep};
+use super::select::{Nearest, PREFIX};
+use super::session::Session;
+use super::source::Source;
+
+/// The word that means the newest session of a folder.
+pub const LATEST: &str = "latest";
+
+/// How much of a file is read to find its header: mostly the first is enough, and what has none in
+/// the last is no session.
+const FRONTS: [u64; 2] = [4 * 1024, 1024 * 1024];
+
+/// A session that an agent keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Where it is.
+    pub path: PathBuf,
+    /// When it was written to last, in milliseconds since 1970.
+    pub modified: i64,
+    /// The session's id.
+    pub id: String,
+    /// The working folder that its header names.
+    pub cwd: Option<String>,
+}
+
+/// What goes by an id, or by its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ById {
+    /// Nothing; ids that come near it, best first.
+    None(Vec<String>),
+    /// One session.
+    One(Kept),
+    /// Several, the newest first.
+    Many(Vec<Kept>),
+}
+
+/// The newest session of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Newest {
+    /// It is here.
+    Here(Kept),
+    /// This folder has none; the newest of all others.
+    Elsewhere(Kept),
+    /// There are no sessions at all.
+    Nowhere,
+}
+
+/// Tells whether a word can only be a path: it exists, looks like a path, or is `-`.
+pub fn is_path(word: &Path) -> bool {
+    let bytes = word.as_os_str().as_encoded_bytes();
+    let looks_so = bytes == b"-" || bytes.contains(&b'/') || bytes.ends_with(b".jsonl");
+    // A link to nothing is an existing name too: opening it says what is wrong.
+    looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
+}
+
+/// A file that may be a session.
+struct Candidate {
+    path: PathBuf,
+    modified: i64,
+}
+
+/// The session files in some folders, the last written first.
+pub struct Shelf {
+    candidates: Vec<Candidate>,
+    /// The folders that could not be read, with the reason.
+    pub unreadable: Vec<PathBuf>,
+}
+
+impl Shelf {
+    /// Looks for files `*.jsonl` in folders and in the folders in them, where agents keep the
+    /// sessions of one working folder each. Hidden names do not count, and neither do the folders
+    /// of what belongs to a session, which stand beside it under its name.
+    pub fn new(folders: &[PathBuf]) -> Self {
+        let mut shelf = Self { candidates: Vec::new(), unreadable: Vec::new() };
+        // One file under several names, or in a folder that is named twice, is one session.
+        let mut known = HashSet::new();
+        for folder in folders {
+            match shelf.take(folder, &mut known) {
+                Ok(below) => {
+                    for folder in below {
+                        // Not being allowed to look into one of many is no trouble.
+                        let _ = shelf.take(&folder, &mut known);
+                    }
+                }
+                Err(_) => shelf.unreadable.push(folder.clone()),
+            }
+        }
+        let newest_first = |a: &Candidate, b: &Candidate| (b.modified, &b.path).cmp(&(a.modified, &a.path));
+        shelf.candidates.sort_unstable_by(newest_first);
+        shelf
+    }
+
+    /// Takes the files of one folder and gives the folders in it.
+    fn take(&mut self, folder: &Path, known: &mut HashSet<(u64, u64)>) -> std::io::Result<Vec<PathBuf>> {
+        let mut below = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            let Ok(meta) = fs::metadata(&path) else { continue };
+            if is_hidden {
+                continue;
+            }
+            if meta.is_dir() {
+                below.push(path);
+            } else if meta.is_file()
+                && path.extension().is_some_and(|ending| ending == "jsonl")
+                && known.insert((meta.dev(), meta.ino()))
+            {
+                let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
+                self.candidates.push(Candidate { path, modified });
+            }
+        }
+        below.retain(|folder| !folder.with_added_extension("jsonl").is_file());
+        below.sort_unstable();
+        Ok(below)
+    }
+
+    /// Gives the sessions, the last written first; reads the front of each when it is asked for.
+    fn sessions(&self) -> impl Iterator<Item = Kept> + '_ {
+        self.candidates.iter().filter_map(|Candidate { path, modified }| {
+            let Header { id, cwd, .. } = header(path)?;
+            Some(Kept { path: path.clone(), modified: *modified, id, cwd })
+        })
+    }
+
+    /// Tells how many files there are, sessions or not.
+    pub fn len(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// Tells whether there are no files.
+    pub fn is_empty(&self) -> bool {
+        self.candidates.is_empty()
+    }
+
+    /// Finds the session with an id, or the only one whose id starts so, from 4 characters on.
+    pub fn by_id(&self, name: &str) -> ById {
+        let is_piece = name.chars().count() >= PREFIX;
+        let mut near = Nearest::new(name);
+        let (mut whole, mut started) = (Vec::new(), Vec::new());
+        for kept in self.sessions() {
+            if kept.id == name {
+                whole.push(kept);
+            } else if is_piece && kept.id.starts_with(name) {
+                started.push(kept);
+            } else {
+                near.offer_id(&kept.id);
+            }
+        }
+        // A whole id is never taken for the start of another one.
+        let mut found = if whole.is_empty() { started } else { whole };
+        match found.len() {
+            0 => ById::None(near.names()),
+            1 => ById::One(found.remove(0)),
+            _ => ById::Many(found),
+        }
+    }
+
+    /// Finds the session of a working folder that was written to last.
+    pub fn latest(&self, cwd: &Path) -> Newest {
+        let real = fs::canonicalize(cwd).ok();
+        // Asked once for each of the few folders that many sessions name.
+        let mut is_here: HashMap<String, bool> = HashMap::new();
+        let mut elsewhere = None;
+        for kept in self.sessions() {
+            let Some(named) = &kept.cwd else { continue };
+            let is_here = *is_here.entry(named.clone()).or_insert_with(|| {
+                let named = Path::new(named);
+                named == cwd || (named.is_absolute() && real.is_some() && fs::canonicalize(named).ok() == real)
+            });
+            if is_here {
+                return Newest::Here(kept);
+            }
+            elsewhere.get_or_insert(kept);
+        }
+        elsewhere.map_or(Newest::Nowhere, Newest::Elsewhere)
+    }
+}
+
+/// Reads the header of a file, if it has one.
+fn header(path: &Path) -> Option<Header> {
+    FRONTS.iter().find_map(|&limit| {
+        let source = Source::front(path, limit).ok()?;
+        load::start(&source).ok().map(|start| start.header)
+    })
+}
+
+/// Gives the words by which people know a session: its name, else its first prompt. Reads the
+/// whole file; empty if there are none or it cannot be read.
+pub fn title(path: &Path, jobs: usize) -> String {
+    let session = Source::open(path).and_then(|source| Session::load(source, Keep::NOTHING, jobs));
+    let Ok(session) = session else { return String::new() };
+    if let Some(name) = session.name() {
+        return name.to_owned();
+    }
+    let words = session.first_prompt().map(|prompt| Bodies::new(&session).words(prompt));
+    words.and_then(Result::ok).unwrap_or_default()
+}

@@ -1,0 +1,189 @@
+//! Naming a session: each command finds it by its id and as the latest, and a path always wins.
+//! Which word names which file is tested beside the rule.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::message;
+use crate::support::{self, Run, data, finish};
+
+/// The id of the session in the home folder.
+const ID: &str = "01a22a6f-0000-7000-8000-000000000000";
+
+/// A home with one session, of the folder `shop` in it, where the binary is run.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        fs::create_dir_all(home.path("shop")).unwrap();
+        fs::create_dir_all(home.file().parent().unwrap()).unwrap();
+        fs::write(home.file(), home.session(ID)).unwrap();
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(name)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.path(".pi/agent/sessions/--shop--/2026-01-01T00-00-00-000Z_x.jsonl")
+    }
+
+    fn session(&self, id: &str) -> String {
+        let cwd = self.path("shop").display().to_string();
+        let header = format!(r#"{{"type":"session","version":3,"id":"{id}","cwd":{}}}"#, Value::from(cwd));
+        let entries = [
+            message("aaaa1111", "", "user", "one"),
+            message("aaaa2222", "aaaa1111", "user", "two"),
+            message("aaaa3333", "aaaa2222", "assistant", "three"),
+        ];
+        format!("{header}\n{}\n", entries.join("\n"))
+    }
+
+    fn run(&self, line: &str) -> Run {
+        let mut command = support::command();
+        command.env("HOME", self.path("")).current_dir(self.path("shop"));
+        finish(command.args(line.split_whitespace()))
+    }
+
+    /// Gives the error object of a run that must fail.
+    fn refuse(&self, line: &str) -> Value {
+        let run = self.run(line);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{line}: {run:?}");
+        serde_json::from_str::<Value>(run.stderr.lines().last().unwrap()).unwrap()["error"].take()
+    }
+}
+
+#[test]
+fn every_command_finds_it() {
+    let home = Home::new();
+    for word in ["latest", "01a2", "01a22a6f", ID] {
+        for line in ["tree", "context", "label", "branch", "branch user:1 --dry-run", "navigate @~", "check --why-leaf"]
+        {
+            let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
+            let (named, by_path) = match rest.strip_prefix("--why-leaf") {
+                Some(_) => (format!("{line} {word}"), format!("{line} {}", home.file().display())),
+                None => (format!("{command} {word} {rest}"), format!("{command} {} {rest}", home.file().display())),
+            };
+            let (named, by_path) = (home.run(&named), home.run(&by_path));
+            assert_eq!(named.code, 0, "{line} {word}: {named:?}");
+            assert!(!by_path.stdout.is_empty() || !by_path.stderr.is_empty() || command == "label", "{line}");
+            assert_eq!((named.stdout, named.stderr), (by_path.stdout, by_path.stderr), "{line} {word}");
+        }
+    }
+}
+
+#[test]
+fn messages_name_the_file_that_was_found() {
+    let home = Home::new();
+    let file = home.file().display().to_string();
+    for line in ["tree latest --leaf zzzz", "context 01a2 --leaf zzzz", "label latest zzzz", "navigate latest zzzz"] {
+        let error = home.refuse(&format!("{line} --json"));
+        assert_eq!((&error["kind"], &error["file"]), (&"not-found".into(), &file.clone().into()), "{line}");
+    }
+    let made = home.run("branch latest user:1 --json").json();
+    assert_eq!(made["parentSession"], file);
+    assert_eq!(PathBuf::from(made["sessionFile"].as_str().unwrap()).parent(), home.file().parent());
+}
+
+#[test]
+fn what_writes_says_into_which_file() {
+    let home = Home::new();
+    let file = home.file().display().to_string();
+    let told = home.run("label latest user:1 asked --width 20").ok();
+    assert_eq!(told, format!("labelled aaaa2222  …\nin {file}\n"));
+    let run = home.run("navigate 01a2 aaaa3333 --save --width 20");
+    let text = fs::read_to_string(home.file()).unwrap();
+    assert!(run.stdout.contains(&format!("\nin        {file}\n")), "{run:?}");
+    assert!(run.stderr.contains(&format!("`pi --session {file}`")), "{run:?}");
+    assert!(text.contains("\"asked\"") && text.lines().count() > 4, "{text}");
+    // Nobody is told the path that was typed.
+    assert!(!home.run(&format!("label {file} user:1 again")).ok().contains("jsonl"));
+    assert!(!home.run("label latest user:1 again --json").ok().contains("jsonl"));
+    assert!(!home.run("navigate latest aaaa2222").ok().contains("\nin  "));
+}
+
+#[test]
+fn a_path_always_wins() {
+    let home = Home::new();
+    for name in ["latest", "01a22a6f"] {
+        fs::copy(data("demo.jsonl"), home.path("shop").join(name)).unwrap();
+        assert!(home.run(&format!("tree {name}")).ok().contains("50 entries"), "{name}");
+        fs::remove_file(home.path("shop").join(name)).unwrap();
+        fs::create_dir(home.path("shop").join(name)).unwrap();
+        assert_eq!(home.refuse(&format!("tree {name} --json"))["kind"], "io", "{name}");
+        fs::remove_dir(home.path("shop").join(name)).unwrap();
+        std::os::unix::fs::symlink("nowhere", home.path("shop").join(name)).unwrap();
+        assert_eq!(home.refuse(&format!("tree {name} --json"))["kind"], "io", "{name}");
+    }
+    for word in ["01a2.jsonl", "./latest", "x/01a2"] {
+        let error = home.refuse(&format!("tree {word} --json"));
+        assert_eq!((&error["kind"], &error["file"]), (&"io".into(), &word.into()), "{word}");
+    }
+    // PATH is only ever a path.
+    for line in ["check latest --json", "migrate 01a2 --json"] {
+        let run = home.run(line);
+        assert!(run.code == 2 && !run.stdout.contains("01a22a6f"), "{line}: {run:?}");
+    }
+}
+
+#[test]
+fn what_is_not_found_is_told() {
+    let home = Home::new();
+    let error = home.refuse("tree 01a22b --json");
+    assert_eq!(error["message"], "`01a22b` names no session, and there is no such file");
+    assert_eq!(error["hint"], format!("near it: {ID}; a path does too"));
+    assert_eq!(error["kind"], "not-found");
+    assert_eq!(home.refuse("check --why-leaf 01a22b --json")["kind"], "not-found");
+
+    fs::write(home.file().with_file_name("copy.jsonl"), home.session(ID)).unwrap();
+    let run = home.run("tree 01a2");
+    let lines: Vec<_> = run.stderr.lines().collect();
+    assert_eq!(lines[0], "error: `01a2` matches 2 sessions:");
+    assert!(
+        lines[1].starts_with(&format!("  {}", home.path(".pi").display())) && lines[1].ends_with("  one"),
+        "{run:?}"
+    );
+    assert_eq!(lines[3], "hint: they have one id: give a path");
+
+    let mut elsewhere = support::command();
+    elsewhere.env("HOME", home.path("")).current_dir(home.path("")).args(["tree", "latest"]);
+    let run = finish(&mut elsewhere);
+    assert!(
+        run.stderr.starts_with(&format!(
+            "error: no session was held in `{}`\n",
+            home.path("").display().to_string().trim_end_matches('/')
+        )),
+        "{run:?}"
+    );
+    assert!(run.stderr.contains("hint: the newest elsewhere is ") && run.stderr.contains("/shop\n"), "{run:?}");
+}
+
+#[test]
+fn folders_come_from_the_environment() {
+    let home = Home::new();
+    fs::create_dir(home.path("mine")).unwrap();
+    fs::write(home.path("mine/s.jsonl"), home.session("99998888")).unwrap();
+    let mut command = support::command();
+    command.env("SESSION_TREE_DIR", home.path("mine")).args(["context", "9999", "--json"]);
+    assert_eq!(finish(&mut command).json()["leafId"], "aaaa3333");
+}
+
+#[test]
+fn hostile_names_do_nothing_on_a_terminal() {
+    let home = Home::new();
+    let evil = "evil\\u001b[2J\\u202e\\nerror: forged";
+    for file in ["one", "two"] {
+        let text = home.session(evil).replace("one", evil);
+        fs::write(home.file().with_file_name(format!("{file}\u{1b}[2J.jsonl")), text).unwrap();
+    }
+    for name in ["evil", "evim", "ev\u{1b}il"] {
+        let run = home.run(&format!("tree {name}"));
+        assert!(run.code == 2 && !run.stderr.contains(['\u{1b}', '\u{202e}']), "{run:?}");
+        assert!(!run.stderr.contains("\nerror: forged"), "{run:?}");
+    }
+}
