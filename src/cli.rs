@@ -1,16 +1,16 @@
 //! The definition of the command line.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd::{self, App, Global};
 use crate::ui::escape;
-use crate::ui::moved::quoted;
 use crate::ui::report::{COULD_NOT, Failure};
+
+mod hints;
 
 /// Look at, fork and move in the session trees of coding agents
 ///
@@ -89,7 +89,8 @@ fn explain(error: clap::Error) -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     // What was typed is shown in the error, so it must not do anything on the terminal.
     let safe = args.iter().map(|arg| escape::line(&arg.to_string_lossy()).into_owned());
-    let error = Cli::try_parse_from(safe).err().filter(|again| again.kind() == error.kind()).unwrap_or(error);
+    let mut error = Cli::try_parse_from(safe).err().filter(|again| again.kind() == error.kind()).unwrap_or(error);
+    let meant = hints::meant(&mut error, command_in(&args).as_deref());
     if !asks_for_json(args.iter().skip(1).cloned()) {
         let report = cmd::plain_report();
         let text = error.render();
@@ -97,9 +98,8 @@ fn explain(error: clap::Error) -> ExitCode {
         // Nobody who mistypes an option wants it for a value.
         let lines = text.split_inclusive('\n').filter(|line| !line.contains("to pass '"));
         report.verbatim(&lines.collect::<String>().replace("\n\n\n", "\n\n"));
-        let file = args.get(1).filter(|_| error.kind() == ErrorKind::InvalidSubcommand);
-        if let Some(file) = file.filter(|file| Path::new(file).is_file()) {
-            report.hint(&format!("session-tree tree {}", quoted(&file.to_string_lossy())));
+        if let Some(hint) = meant {
+            report.hint(&hint);
         }
         return ExitCode::from(COULD_NOT);
     }
@@ -109,9 +109,17 @@ fn explain(error: clap::Error) -> ExitCode {
     let message = one_line(message);
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     let hint = one_line(rest.split("For more information").next().unwrap_or(""));
+    let hint = meant.unwrap_or(hint);
     let hint = if hint.is_empty() { "`session-tree --help` lists the commands".to_owned() } else { hint };
     cmd::json_report().failure(&Failure::usage(message, hint));
     ExitCode::from(COULD_NOT)
+}
+
+/// Gives the subcommand of a command line that does not parse.
+fn command_in(args: &[OsString]) -> Option<String> {
+    let program = Cli::command();
+    let known = |arg: &OsString| program.find_subcommand(arg).map(|command| command.get_name().to_owned());
+    args.iter().skip(1).find_map(known)
 }
 
 /// Tells whether a command line that does not parse asks for a JSON format all the same.

@@ -317,3 +317,68 @@ fn file_names_with_blanks_and_bad_bytes() {
         assert!(run.stderr.contains(name.to_string_lossy().as_ref()), "{run:?}");
     }
 }
+
+/// Gives the hint of a mistake; in words and in an object it is the same.
+fn hint_on(scratch: &Scratch, line: &str) -> String {
+    let run = scratch.run(line);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{line}: {run:?}");
+    let hint = run.stderr.lines().last().unwrap().strip_prefix("hint: ").expect("the last line is the hint");
+    assert!(!run.stderr.contains("tip:"), "one hint is enough: {run:?}");
+    let object = objects(&scratch.run(&format!("{line} --json")), line).pop().unwrap();
+    assert_eq!(object["error"]["hint"], hint, "{line}");
+    hint.to_owned()
+}
+
+#[test]
+fn words_of_other_programs_name_the_right_command() {
+    let scratch = session();
+    for (words, command) in [
+        ("show log list ls", "tree SESSION"),
+        ("grep", "tree SESSION --search TEXT"),
+        ("cat", "context SESSION"),
+        ("fork", "branch SESSION ENTRY"),
+        ("goto checkout", "navigate SESSION ENTRY --save"),
+        ("rename bookmark", "label SESSION ENTRY NAME"),
+        ("lint", "check PATH"),
+        ("upgrade", "migrate PATH"),
+        ("s.jsonl", "tree s.jsonl"),
+        ("latest", "tree latest"),
+    ] {
+        for word in words.split(' ') {
+            for rest in ["", " s.jsonl"] {
+                assert_eq!(hint_on(&scratch, &format!("{word}{rest}")), format!("session-tree {command}"), "{word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_entry_too_many_is_told_where_it_goes() {
+    let scratch = session();
+    let hint = hint_on(&scratch, "tree s.jsonl user:1");
+    assert_eq!(hint, "`--entry user:1` prints that entry, `--leaf user:1` shows the tree from it");
+    assert_eq!(hint_on(&scratch, "--ascii tree s.jsonl user:1"), hint);
+    assert_eq!(hint_on(&scratch, "context s.jsonl 'x"), "`--leaf ''\\''x'` works from that entry");
+    for line in ["branch s.jsonl a b", "tree s.jsonl --bogus"] {
+        let run = scratch.run(line);
+        assert!(run.code == 2 && !run.stderr.contains("hint: "), "{line}: {run:?}");
+    }
+}
+
+#[test]
+fn misspelt_words_are_guessed() {
+    let scratch = session();
+    for (line, guess) in [
+        ("tre s.jsonl", "'tree'"),
+        ("navigte s.jsonl", "'navigate'"),
+        ("tree s.jsonl --serch x", "'--search'"),
+        ("tree s.jsonl --filter user", "'user-only'"),
+        ("context s.jsonl --format txt", "'text'"),
+    ] {
+        let run = scratch.run(line);
+        assert!(run.code == 2 && run.stderr.contains("  tip: ") && run.stderr.contains(guess), "{run:?}");
+        let run = scratch.run(&format!("{line} --json"));
+        let error = &objects(&run, line)[0]["error"];
+        assert!(error["hint"].as_str().unwrap().contains(guess), "{run:?}");
+    }
+}

@@ -1,0 +1,60 @@
+//! What was meant by words that the command line does not have.
+
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::core::lookup::LATEST;
+use crate::ui::moved::quoted;
+
+/// Commands by the names that other programs have for them.
+const MEANT: [(&[&str], &str); 9] = [
+    (&["show", "log", "list", "ls", "view", "open"], "tree SESSION"),
+    (&["search", "grep", "find"], "tree SESSION --search TEXT"),
+    (&["cat", "dump", "print", "transcript"], "context SESSION"),
+    (&["fork", "copy", "cp", "clone"], "branch SESSION ENTRY"),
+    (&["goto", "checkout", "switch", "jump", "move", "mv"], "navigate SESSION ENTRY --save"),
+    (&["summarize", "summarise"], "navigate SESSION ENTRY --summarize"),
+    (&["rename", "bookmark", "bookmarks", "tag", "mark", "name"], "label SESSION ENTRY NAME"),
+    (&["lint", "validate", "verify", "doctor", "fsck"], "check PATH"),
+    (&["upgrade", "update", "convert"], "migrate PATH"),
+];
+
+/// Says what the mistake may have meant, if it is one of those that are known; then the guess that
+/// came with it is taken away. `command` is the subcommand it was made in.
+pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> {
+    let (kind, guess) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        _ => return None,
+    };
+    let Some(ContextValue::String(word)) = error.get(kind) else { return None };
+    let hint = match error.kind() {
+        ErrorKind::InvalidSubcommand => command_for(word)?,
+        _ => argument_for(command?, word)?,
+    };
+    error.remove(guess);
+    Some(hint)
+}
+
+/// Gives a command line for a word that is no command.
+fn command_for(word: &str) -> Option<String> {
+    if word == LATEST || Path::new(word).is_file() {
+        return Some(format!("session-tree tree {}", quoted(word)));
+    }
+    let known = MEANT.iter().find(|(words, _)| words.contains(&word));
+    known.map(|(_, line)| format!("session-tree {line}"))
+}
+
+/// Says where an entry goes that stands where none may.
+fn argument_for(command: &str, word: &str) -> Option<String> {
+    if word.starts_with('-') {
+        return None;
+    }
+    let word = quoted(word);
+    match command {
+        "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
+        "context" => Some(format!("`--leaf {word}` works from that entry")),
+        _ => None,
+    }
+}
