@@ -3,6 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
+
 use super::App;
 use super::world;
 use crate::core::lookup::{self, ById, Kept, LATEST, Newest, Shelf};
@@ -25,7 +27,7 @@ struct Place {
 ///
 /// # Errors
 /// A [`Failure`] if no session goes by that name, or several do.
-pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>, Failure> {
+pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
     let Some(name) = word.to_str().filter(|_| !lookup::is_path(word)) else { return Ok(None) };
     let folders = world::session_folders(&|name| env::var_os(name));
     // Without a current folder no session is one of it.
@@ -34,52 +36,47 @@ pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>, Failure> {
 }
 
 impl Place {
-    fn find(&self, name: &str) -> Result<PathBuf, Failure> {
+    fn find(&self, name: &str) -> Result<PathBuf> {
         let shelf = Shelf::new(&self.folders);
-        if shelf.is_empty() {
-            return Err(nothing(name, self.nowhere(&shelf)));
-        }
-        if name == LATEST {
-            return match shelf.latest(&self.cwd) {
-                Newest::Here(kept) => Ok(kept.path),
+        let failure = if shelf.is_empty() {
+            nothing(name, self.nowhere(&shelf))
+        } else if name == LATEST {
+            match shelf.latest(&self.cwd) {
+                Newest::Here(kept) => return Ok(kept.path),
                 Newest::Elsewhere(kept) => {
                     let hint = format!("the newest elsewhere is {}", self.row(&kept, "of ", kept.cwd.as_deref()));
-                    Err(failure("not-found", format!("no session was held in `{}`", self.cwd.display()), hint))
+                    failure("not-found", format!("no session was held in `{}`", self.cwd.display()), hint)
                 }
-                Newest::Nowhere => Err(nothing(name, self.nowhere(&shelf))),
-            };
-        }
-        match shelf.by_id(name) {
-            ById::One(kept) => Ok(kept.path),
-            ById::Many(found) => Err(self.ambiguous(name, &found)),
-            ById::None(near) => {
-                let hint = match (&near[..], shelf.len()) {
-                    ([], 1) => format!("{HOW}; the id of the one that is kept is another"),
-                    ([], count) => format!("{HOW}; none of the {count} that are kept has this id"),
-                    (near, _) => format!("near it: {}; a path does too", near.join(", ")),
-                };
-                Err(nothing(name, hint))
+                Newest::Nowhere => nothing(name, self.nowhere(&shelf)),
             }
-        }
+        } else {
+            match shelf.by_id(name) {
+                ById::One(kept) => return Ok(kept.path),
+                ById::Many(found) => self.ambiguous(name, &found),
+                ById::None(near) if near.is_empty() => nothing(name, HOW.to_owned()),
+                ById::None(near) => nothing(name, format!("near it: {}; a path does too", near.join(", "))),
+            }
+        };
+        Err(failure.into())
     }
 
     /// Says where there are no sessions.
     fn nowhere(&self, shelf: &Shelf) -> String {
-        let list = |folders: &[PathBuf]| {
-            folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+        let (unread, read): (Vec<_>, Vec<_>) =
+            self.folders.iter().partition(|folder| shelf.unreadable.contains(folder));
+        let list = |folders: &[&PathBuf]| {
+            let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+            folders.join(", ")
         };
-        match (&self.folders[..], &shelf.unreadable[..]) {
-            ([], _) => {
-                "there is no home folder to look for sessions in: give a path, or set SESSION_TREE_DIR".to_owned()
+        let what = match (&read[..], &unread[..]) {
+            ([], []) => "there is no home folder to look for sessions in".to_owned(),
+            (read, []) => format!("there are no sessions in {}", list(read)),
+            ([], unread) => format!("cannot look into {}", list(unread)),
+            (read, unread) => {
+                format!("there are no sessions in {}, and one cannot look into {}", list(read), list(unread))
             }
-            (folders, unreadable) if folders.len() == unreadable.len() => {
-                format!(
-                    "there is no folder to look in, neither of {}: give a path, or set SESSION_TREE_DIR",
-                    list(folders)
-                )
-            }
-            (folders, _) => format!("there are no sessions in {}: give a path, or set SESSION_TREE_DIR", list(folders)),
-        }
+        };
+        format!("{what}: give a path, or set SESSION_TREE_DIR")
     }
 
     fn ambiguous(&self, name: &str, found: &[Kept]) -> Failure {
@@ -151,18 +148,18 @@ mod tests {
             path
         }
 
-        fn find_in(&self, cwd: &str, name: &str) -> Result<PathBuf, Failure> {
+        fn find_in(&self, cwd: &str, name: &str) -> anyhow::Result<PathBuf> {
             let folders = vec![self.path("pi"), self.path("omp")];
             Place { folders, cwd: self.path(cwd), now: 100_000_000, jobs: 1 }.find(name)
         }
 
-        fn find(&self, name: &str) -> Result<PathBuf, Failure> {
+        fn find(&self, name: &str) -> anyhow::Result<PathBuf> {
             self.find_in("shop", name)
         }
 
         /// Gives kind, message and hint of a name that does not do.
         fn refuse(&self, cwd: &str, name: &str) -> (&'static str, String, String) {
-            let failure = self.find_in(cwd, name).unwrap_err();
+            let failure: Failure = self.find_in(cwd, name).unwrap_err().downcast().unwrap();
             assert_eq!(failure.lines.join("\n"), failure.message);
             (failure.kind, failure.message, failure.hint.unwrap())
         }
@@ -277,7 +274,7 @@ mod tests {
         assert_eq!(scene.refuse("shop", "aaba1111").2, "near it: aaaa1111-0000; a path does too");
         assert_eq!(scene.refuse("shop", "AAAA11").2, "near it: aaaa1111-0000; a path does too");
         let (_, _, hint) = scene.refuse("shop", "something");
-        assert!(hint.ends_with("; the id of the one that is kept is another"), "{hint}");
+        assert!(hint.starts_with("a session is named by its path, "), "{hint}");
     }
 
     #[test]
@@ -285,15 +282,17 @@ mod tests {
         let scene = Scene::new();
         let (kind, _, hint) = scene.refuse("shop", "aaaa1111");
         assert_eq!(kind, "not-found");
-        assert!(hint.starts_with("there is no folder to look in, neither of "), "{hint}");
+        assert!(hint.starts_with("cannot look into ") && hint.contains("/pi, ") && hint.contains("/omp: "), "{hint}");
         fs::create_dir(scene.path("pi")).unwrap();
         for name in ["aaaa1111", "latest"] {
             let (kind, message, hint) = scene.refuse("shop", name);
             assert_eq!((kind, message), ("not-found", format!("`{name}` names no session, and there is no such file")));
-            assert!(hint.starts_with("there are no sessions in ") && hint.contains("SESSION_TREE_DIR"), "{hint}");
+            assert!(hint.starts_with("there are no sessions in ") && hint.contains("/pi, and "), "{hint}");
+            assert!(hint.ends_with("/omp: give a path, or set SESSION_TREE_DIR"), "{hint}");
         }
         let place = Place { folders: Vec::new(), cwd: PathBuf::new(), now: 0, jobs: 1 };
-        let hint = place.find("latest").unwrap_err().hint.unwrap();
+        let failure: Failure = place.find("latest").unwrap_err().downcast().unwrap();
+        let hint = failure.hint.unwrap();
         assert!(hint.starts_with("there is no home folder"), "{hint}");
     }
 }

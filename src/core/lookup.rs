@@ -74,7 +74,7 @@ struct Candidate {
 /// The session files in some folders, the last written first.
 pub struct Shelf {
     candidates: Vec<Candidate>,
-    /// The folders that could not be read, with the reason.
+    /// The folders that could not be read, most often since there are none.
     pub unreadable: Vec<PathBuf>,
 }
 
@@ -135,11 +135,6 @@ impl Shelf {
         })
     }
 
-    /// Tells how many files there are, sessions or not.
-    pub fn len(&self) -> usize {
-        self.candidates.len()
-    }
-
     /// Tells whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.candidates.is_empty()
@@ -178,7 +173,8 @@ impl Shelf {
             let Some(named) = &kept.cwd else { continue };
             let is_here = *is_here.entry(named.clone()).or_insert_with(|| {
                 let named = Path::new(named);
-                named == cwd || (named.is_absolute() && real.is_some() && fs::canonicalize(named).ok() == real)
+                let is_same = || real.is_some() && fs::canonicalize(named).ok() == real;
+                named.is_absolute() && (named == cwd || is_same())
             });
             if is_here {
                 return Newest::Here(kept);
