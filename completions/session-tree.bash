@@ -34,6 +34,9 @@ _session__tree() {
             session__tree,label)
                 cmd="session__tree__subcmd__label"
                 ;;
+            session__tree,man)
+                cmd="session__tree__subcmd__man"
+                ;;
             session__tree,migrate)
                 cmd="session__tree__subcmd__migrate"
                 ;;
@@ -61,6 +64,9 @@ _session__tree() {
             session__tree__subcmd__help,label)
                 cmd="session__tree__subcmd__help__subcmd__label"
                 ;;
+            session__tree__subcmd__help,man)
+                cmd="session__tree__subcmd__help__subcmd__man"
+                ;;
             session__tree__subcmd__help,migrate)
                 cmd="session__tree__subcmd__help__subcmd__migrate"
                 ;;
@@ -77,7 +83,7 @@ _session__tree() {
 
     case "${cmd}" in
         session__tree)
-            opts="-q -h -V --quiet --color --ascii --width --jobs --help --version tree context label branch navigate migrate check completions help"
+            opts="-q -h -V --quiet --color --ascii --width --jobs --help --version tree context label branch navigate migrate check completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -271,7 +277,7 @@ _session__tree() {
             return 0
             ;;
         session__tree__subcmd__help)
-            opts="tree context label branch navigate migrate check completions help"
+            opts="tree context label branch navigate migrate check completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -368,6 +374,20 @@ _session__tree() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        session__tree__subcmd__help__subcmd__man)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         session__tree__subcmd__help__subcmd__migrate)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -433,6 +453,32 @@ _session__tree() {
                     COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --width)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --jobs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        session__tree__subcmd__man)
+            opts="-q -h --quiet --color --ascii --width --jobs --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0

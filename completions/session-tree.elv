@@ -36,6 +36,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand migrate 'Bring old session files to version 3'
             cand check 'Say what is wrong with session files, what it costs, and how to get on'
             cand completions 'Print the completion script of a shell'
+            cand man 'Print the manual page'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'session-tree;tree'= {
@@ -186,6 +187,16 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'session-tree;man'= {
+            cand --color 'When to use colour; auto is on a terminal'
+            cand --width 'Cut rows to N columns; else to the terminal''s or COLUMNS'
+            cand --jobs 'Work on N threads; else one a core, or four to migrate files'
+            cand -q 'Drop warnings and hints'
+            cand --quiet 'Drop warnings and hints'
+            cand --ascii 'Draw with ASCII characters only'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'session-tree;help'= {
             cand tree 'Print the tree of a session'
             cand context 'Rebuild what the model would see at the leaf'
@@ -195,6 +206,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand migrate 'Bring old session files to version 3'
             cand check 'Say what is wrong with session files, what it costs, and how to get on'
             cand completions 'Print the completion script of a shell'
+            cand man 'Print the manual page'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'session-tree;help;tree'= {
@@ -212,6 +224,8 @@ set edit:completion:arg-completer[session-tree] = {|@words|
         &'session-tree;help;check'= {
         }
         &'session-tree;help;completions'= {
+        }
+        &'session-tree;help;man'= {
         }
         &'session-tree;help;help'= {
         }

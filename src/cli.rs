@@ -60,6 +60,7 @@ enum Command {
     Migrate(cmd::migrate::MigrateArgs),
     Check(cmd::check::CheckArgs),
     Completions(cmd::completions::CompletionsArgs),
+    Man(cmd::man::ManArgs),
 }
 
 /// What the command line asks for.
@@ -142,7 +143,7 @@ impl Cli {
             Command::Navigate(args) => args.is_json(),
             Command::Migrate(args) => args.is_json(),
             Command::Check(args) => args.is_json(),
-            Command::Completions(_) => false,
+            Command::Completions(_) | Command::Man(_) => false,
         };
         App::new(&self.global, json)
     }
@@ -161,6 +162,7 @@ impl Cli {
             Command::Migrate(args) => return args.run(app),
             Command::Check(args) => return args.run(app),
             Command::Completions(args) => args.run(),
+            Command::Man(args) => args.run(),
         };
         done.map(|()| ExitCode::SUCCESS)
     }

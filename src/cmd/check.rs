@@ -40,7 +40,7 @@ Examples:
   session-tree check sessions --format github            annotations in GitHub Actions
   session-tree check sessions --baseline known.jsonl --update-baseline
   session-tree check sessions --baseline known.jsonl     only what is new
-  session-tree check --why-leaf session.jsonl            where agents resume, and why")]
+  session-tree check --why-leaf latest                   where agents resume, and why")]
 pub struct CheckArgs {
     #[command(flatten)]
     paths: Paths,

@@ -27,6 +27,7 @@ pub mod completions;
 pub mod context;
 pub mod label;
 mod lookup;
+pub mod man;
 pub mod migrate;
 pub mod navigate;
 mod paths;

@@ -17,6 +17,7 @@ mod hooks_processes;
 mod hooks_scene;
 mod hooks_signals;
 mod layout;
+mod man;
 mod properties;
 mod readme;
 mod summaries_cases;

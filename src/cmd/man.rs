@@ -1,0 +1,190 @@
+//! `man`: the manual page.
+
+use anyhow::Result;
+use clap::builder::StyledStr;
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+
+use crate::cli::Cli;
+use crate::ui::output::Output;
+
+/// Print the manual page
+///
+/// It has everything that the help of all commands says.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  session-tree man | man -l -
+  session-tree man > ~/.local/share/man/man1/session-tree.1   man finds it there")]
+pub struct ManArgs {}
+
+impl ManArgs {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// What the system says of writing to stdout.
+    pub fn run(self) -> Result<()> {
+        let mut output = Output::new();
+        output.text(&page()?)?;
+        Ok(output.finish()?)
+    }
+}
+
+/// Ways to name a session.
+const SESSION: [(&str, &str); 4] = [
+    ("PATH", "The file. Whatever exists, has a / in it or ends in .jsonl is only ever a path."),
+    ("-", "Standard input, for commands that do not write into the session."),
+    ("latest", "The session that was written to last of those held in the current folder."),
+    (
+        "ID",
+        "The session with this id, or the only one whose id starts so, from 4 characters on. Ids and latest are looked \
+         up in the headers of the files *.jsonl in the folders under ENVIRONMENT and FILES, and in the folders in them.",
+    ),
+];
+
+/// Ways to name an entry.
+const ENTRY: [(&str, &str); 5] = [
+    ("ID", "The entry with this id, or the only one whose id starts so, from 4 characters on."),
+    ("@", "The leaf."),
+    ("label:NAME", "The entry with this label."),
+    ("user:N", "The user message N up the active path; user:1 is the last prompt."),
+    ("ENTRY~N", "So many steps towards the root from any of those; ~ is one."),
+];
+
+/// What exit codes mean.
+const EXIT: [(&str, &str); 5] = [
+    ("0", "Done; also nothing found."),
+    ("1", "A check says no."),
+    ("2", "Could not: wrong usage, no session, no such entry, the file cannot be read or written."),
+    ("3", "Cancelled by a hook."),
+    ("130, 143", "Interrupted, terminated. Nothing is half-written."),
+];
+
+/// The variables that are looked at.
+const ENVIRONMENT: [(&str, &str); 10] = [
+    ("SESSION_TREE_DIR", "Folders to look for sessions in, beside those of the agents, separated by colons."),
+    ("SESSION_TREE_SUMMARIZER", "The command that writes summaries if --summarizer is not given."),
+    ("PI_CODING_AGENT_SESSION_DIR", "Another folder of pi to look for sessions in."),
+    ("PI_CODING_AGENT_DIR", "Another folder of pi and omp; their sessions are in sessions below it."),
+    ("PI_CONFIG_DIR, XDG_DATA_HOME", "Other places of omp, as omp takes them."),
+    ("OMP_PROFILE, PI_PROFILE", "The profile of omp whose sessions are looked for too."),
+    ("NO_COLOR", "No colour, unless --color says otherwise."),
+    ("CLICOLOR_FORCE", "Colour although the output is no terminal."),
+    ("TERM, COLUMNS", "dumb means no colour; the width where the terminal does not tell it."),
+    ("HOME", "The home folder, where agents keep sessions, and which is shown as ~."),
+];
+
+/// The folders that are looked at.
+const FILES: [(&str, &str); 2] =
+    [("~/.pi/agent/sessions", "Sessions of pi."), ("~/.omp/agent/sessions", "Sessions of omp.")];
+
+/// Makes the manual page of the whole program, all commands in it.
+///
+/// # Errors
+/// None, but the library's signature has them.
+pub fn page() -> std::io::Result<String> {
+    let program = Cli::command();
+    // Without a date the page is the same wherever it is made; a blank keeps its place.
+    let man = Man::new(program.clone()).title("SESSION-TREE").date(" ").manual("User Commands");
+    let mut out = Vec::new();
+    man.render_title(&mut out)?;
+    man.render_name_section(&mut out)?;
+    synopsis(&program).to_writer(&mut out)?;
+    man.render_description_section(&mut out)?;
+    let mut heading = Roff::new();
+    heading.control("SH", ["COMMANDS"]).to_writer(&mut out)?;
+    for command in program.get_subcommands() {
+        subcommand(command, &mut out)?;
+    }
+    man.render_options_section(&mut out)?;
+    let lists: [(&str, &[(&str, &str)]); 5] = [
+        ("NAMING A SESSION", &SESSION),
+        ("NAMING AN ENTRY", &ENTRY),
+        ("EXIT STATUS", &EXIT),
+        ("ENVIRONMENT", &ENVIRONMENT),
+        ("FILES", &FILES),
+    ];
+    for (title, items) in lists {
+        list(title, items).to_writer(&mut out)?;
+    }
+    let mut heading = Roff::new();
+    heading.control("SH", ["EXAMPLES"]).to_writer(&mut out)?;
+    examples(program.get_after_help()).to_writer(&mut out)?;
+    Ok(tidied(&String::from_utf8_lossy(&out)))
+}
+
+/// Lists how each command is called.
+fn synopsis(program: &Command) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]);
+    for (at, command) in program.get_subcommands().enumerate() {
+        if at > 0 {
+            roff.control("br", []);
+        }
+        roff.text(usage(command));
+    }
+    roff
+}
+
+/// Gives how a command is called, with its name in bold.
+fn usage(command: &Command) -> Vec<Inline> {
+    let name = format!("session-tree {}", command.get_name());
+    let usage = command.clone().bin_name(&name).render_usage().to_string();
+    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage);
+    let rest = usage.strip_prefix(&name).unwrap_or(usage).to_owned();
+    vec![bold(name), italic(rest)]
+}
+
+/// Writes the section of a command: what it does, its options, examples.
+fn subcommand(command: &Command, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut roff = Roff::new();
+    roff.control("SS", [command.get_name()]);
+    roff.text(usage(command));
+    roff.control("PP", []).to_writer(out)?;
+    let man = Man::new(command.clone().disable_help_flag(true));
+    for section in [Man::render_description_section, Man::render_options_section] {
+        let mut text = Vec::new();
+        section(&man, &mut text)?;
+        // These are parts of this section, not sections of the page.
+        let text = String::from_utf8_lossy(&text);
+        let lines = text.split_inclusive('\n').filter(|line| !line.starts_with(".SH "));
+        out.extend(lines.flat_map(str::bytes));
+    }
+    let mut break_before = Roff::new();
+    break_before.control("PP", []).to_writer(out)?;
+    examples(command.get_after_help()).to_writer(out)
+}
+
+/// Sets the examples that stand below a help text, as they are.
+fn examples(help: Option<&StyledStr>) -> Roff {
+    let mut roff = Roff::new();
+    let help = help.map(ToString::to_string).unwrap_or_default();
+    let lines: Vec<_> = help.lines().skip(1).take_while(|line| !line.is_empty()).collect();
+    if lines.is_empty() {
+        return roff;
+    }
+    roff.control("nf", []);
+    for line in lines {
+        roff.text([roman(line)]);
+    }
+    roff.control("fi", []);
+    roff
+}
+
+fn list(title: &str, items: &[(&str, &str)]) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", [title]);
+    for (term, text) in items {
+        roff.control("TP", []).text([bold(*term)]);
+        roff.text([roman(*text)]);
+    }
+    roff
+}
+
+/// Takes out what the library repeats before each part, and the blank lines that it breaks with.
+fn tidied(page: &str) -> String {
+    let preamble = Roff::new().render();
+    let rest = page.replace(&preamble, "").replace("\n.br\n\n.br\n", "\n.br\n");
+    format!("{preamble}{rest}")
+}
