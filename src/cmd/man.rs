@@ -182,9 +182,10 @@ fn list(title: &str, items: &[(&str, &str)]) -> Roff {
     roff
 }
 
-/// Takes out what the library repeats before each part, and the blank lines that it breaks with.
+/// Takes out what the library repeats before each part and the blank lines that it breaks with, and
+/// begins the paragraphs of an option's help as the format wants it.
 fn tidied(page: &str) -> String {
     let preamble = Roff::new().render();
-    let rest = page.replace(&preamble, "").replace("\n.br\n\n.br\n", "\n.br\n");
+    let rest = page.replace(&preamble, "").replace("\n.br\n\n.br\n", "\n.br\n").replace("\n\n", "\n.IP\n");
     format!("{preamble}{rest}")
 }
