@@ -37,15 +37,15 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'Fork a session into a new file, or list where one can')
             [CompletionResult]::new('navigate', 'navigate', [CompletionResultType]::ParameterValue, 'Move the leaf to another entry of the same file')
             [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Bring old session files to version 3')
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Say what is wrong with session files, what it costs, and how to get on')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Say what is wrong with session files, what it costs, and the cure')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break
         }
         'session-tree;tree' {
             [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Which entries to show')
-            [CompletionResult]::new('--search', '--search', [CompletionResultType]::ParameterName, 'Show only entries that contain all these words, in any case')
-            [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'Print this entry whole instead of the tree; may be given several times')
+            [CompletionResult]::new('--search', '--search', [CompletionResultType]::ParameterName, 'Show only entries that hold all these words')
+            [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'Print this entry whole; may be given several times')
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Work from this entry instead of the file''s leaf')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour; auto is on a terminal')
@@ -96,7 +96,7 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             break
         }
         'session-tree;branch' {
-            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Copy up to and including this entry, whatever it is [default: the leaf]')
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'Copy up to and including any entry [default: the leaf]')
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Work from this entry instead of the file''s leaf')
             [CompletionResult]::new('--session-dir', '--session-dir', [CompletionResultType]::ParameterName, 'Folder of the new file [default: that of SESSION]')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The new file; - for standard output')
@@ -120,7 +120,7 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Come from this entry instead of the file''s leaf')
             [CompletionResult]::new('--summary', '--summary', [CompletionResultType]::ParameterName, 'Attach this summary of what is left behind')
             [CompletionResult]::new('--summary-file', '--summary-file', [CompletionResultType]::ParameterName, 'Attach the summary in this file; - for standard input')
-            [CompletionResult]::new('--summarizer', '--summarizer', [CompletionResultType]::ParameterName, 'Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER')
+            [CompletionResult]::new('--summarizer', '--summarizer', [CompletionResultType]::ParameterName, 'Command that writes it; else SESSION_TREE_SUMMARIZER')
             [CompletionResult]::new('--summarizer-timeout', '--summarizer-timeout', [CompletionResultType]::ParameterName, 'How long the summarizer may take; 0 is for ever')
             [CompletionResult]::new('--instructions', '--instructions', [CompletionResultType]::ParameterName, 'What to tell the summarizer to do, instead of the usual')
             [CompletionResult]::new('--token-budget', '--token-budget', [CompletionResultType]::ParameterName, 'How much of the conversation the summarizer gets, the newest first; 0 is all')
@@ -203,7 +203,7 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('branch', 'branch', [CompletionResultType]::ParameterValue, 'Fork a session into a new file, or list where one can')
             [CompletionResult]::new('navigate', 'navigate', [CompletionResultType]::ParameterValue, 'Move the leaf to another entry of the same file')
             [CompletionResult]::new('migrate', 'migrate', [CompletionResultType]::ParameterValue, 'Bring old session files to version 3')
-            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Say what is wrong with session files, what it costs, and how to get on')
+            [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Say what is wrong with session files, what it costs, and the cure')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print the completion script of a shell')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Print this message or the help of the given subcommand(s)')
             break

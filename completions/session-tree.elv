@@ -34,14 +34,14 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand branch 'Fork a session into a new file, or list where one can'
             cand navigate 'Move the leaf to another entry of the same file'
             cand migrate 'Bring old session files to version 3'
-            cand check 'Say what is wrong with session files, what it costs, and how to get on'
+            cand check 'Say what is wrong with session files, what it costs, and the cure'
             cand completions 'Print the completion script of a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'session-tree;tree'= {
             cand --filter 'Which entries to show'
-            cand --search 'Show only entries that contain all these words, in any case'
-            cand --entry 'Print this entry whole instead of the tree; may be given several times'
+            cand --search 'Show only entries that hold all these words'
+            cand --entry 'Print this entry whole; may be given several times'
             cand --leaf 'Work from this entry instead of the file''s leaf'
             cand --format 'How to print it'
             cand --color 'When to use colour; auto is on a terminal'
@@ -89,7 +89,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'session-tree;branch'= {
-            cand --at 'Copy up to and including this entry, whatever it is [default: the leaf]'
+            cand --at 'Copy up to and including any entry [default: the leaf]'
             cand --leaf 'Work from this entry instead of the file''s leaf'
             cand --session-dir 'Folder of the new file [default: that of SESSION]'
             cand -o 'The new file; - for standard output'
@@ -112,7 +112,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand --leaf 'Come from this entry instead of the file''s leaf'
             cand --summary 'Attach this summary of what is left behind'
             cand --summary-file 'Attach the summary in this file; - for standard input'
-            cand --summarizer 'Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER'
+            cand --summarizer 'Command that writes it; else SESSION_TREE_SUMMARIZER'
             cand --summarizer-timeout 'How long the summarizer may take; 0 is for ever'
             cand --instructions 'What to tell the summarizer to do, instead of the usual'
             cand --token-budget 'How much of the conversation the summarizer gets, the newest first; 0 is all'
@@ -191,7 +191,7 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand branch 'Fork a session into a new file, or list where one can'
             cand navigate 'Move the leaf to another entry of the same file'
             cand migrate 'Bring old session files to version 3'
-            cand check 'Say what is wrong with session files, what it costs, and how to get on'
+            cand check 'Say what is wrong with session files, what it costs, and the cure'
             cand completions 'Print the completion script of a shell'
             cand help 'Print this message or the help of the given subcommand(s)'
         }

@@ -39,7 +39,7 @@ complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "label" -d
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "migrate" -d 'Bring old session files to version 3'
-complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "check" -d 'Say what is wrong with session files, what it costs, and how to get on'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "check" -d 'Say what is wrong with session files, what it costs, and the cure'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l filter -d 'Which entries to show' -r -f -a "default\t'The conversation: no bookkeeping, no silent assistant messages'
@@ -47,8 +47,8 @@ no-tools\t'As default, without tool results'
 user-only\t'User messages'
 labeled-only\t'Entries with a label'
 all\t'Everything'"
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l search -d 'Show only entries that contain all these words, in any case' -r
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l entry -d 'Print this entry whole instead of the tree; may be given several times' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l search -d 'Show only entries that hold all these words' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l entry -d 'Print this entry whole; may be given several times' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l format -d 'How to print it' -r -f -a "text\t'Rows for people'
 table\t'Columns: id, when, type, label, text'
@@ -96,7 +96,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l json
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l at -d 'Copy up to and including this entry, whatever it is [default: the leaf]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l at -d 'Copy up to and including any entry [default: the leaf]' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l session-dir -d 'Folder of the new file [default: that of SESSION]' -r -F
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s o -l output -d 'The new file; - for standard output' -r -F
@@ -119,7 +119,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s h -
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l leaf -d 'Come from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary -d 'Attach this summary of what is left behind' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary-file -d 'Attach the summary in this file; - for standard input' -r -F
-complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer -d 'Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer -d 'Command that writes it; else SESSION_TREE_SUMMARIZER' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer-timeout -d 'How long the summarizer may take; 0 is for ever' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l instructions -d 'What to tell the summarizer to do, instead of the usual' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l token-budget -d 'How much of the conversation the summarizer gets, the newest first; 0 is all' -r
@@ -194,6 +194,6 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not 
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "migrate" -d 'Bring old session files to version 3'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "check" -d 'Say what is wrong with session files, what it costs, and how to get on'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "check" -d 'Say what is wrong with session files, what it costs, and the cure'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

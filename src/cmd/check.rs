@@ -26,20 +26,21 @@ use crate::ui;
 use crate::ui::check::{Counts, Findings, Form};
 use crate::ui::report::{COULD_NOT, Failure};
 
-/// Say what is wrong with session files, what it costs, and how to get on
+/// Say what is wrong with session files, what it costs, and the cure
 ///
 /// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
 /// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each
 /// file once; says nothing of a single sound file.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   session-tree check session.jsonl
-  session-tree check ~/.pi/agent/sessions --deny warnings --allow terminal-escape
-  session-tree check sessions --format github            annotations in GitHub Actions
-  session-tree check sessions --baseline known.jsonl --update-baseline
-  session-tree check sessions --baseline known.jsonl     only what is new
-  session-tree check --why-leaf session.jsonl            where agents resume, and why")]
+  session-tree check ~/.pi/agent/sessions --deny W002  exit 1 if one is old
+  session-tree check sessions --deny warnings --allow terminal-escape
+  session-tree check sessions --format github          for GitHub Actions
+  session-tree check sessions --baseline known.txt --update-baseline
+  session-tree check sessions --baseline known.txt     only what is new
+  session-tree check --why-leaf session.jsonl          where agents resume")]
 pub struct CheckArgs {
     #[command(flatten)]
     paths: Paths,

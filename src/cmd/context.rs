@@ -23,11 +23,13 @@ use crate::ui::output::Output;
 /// Follows the active path and applies compactions, branch summaries, edits and resets. Reads the
 /// whole file once and the messages on the path again.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = super::naming("\
 Examples:
   session-tree context session.jsonl                   a transcript
   session-tree context session.jsonl --leaf label:wip  seen from a label
-  session-tree context session.jsonl --format llm | jq length")]
+  session-tree context session.jsonl --leaf user:1~    before the last prompt
+  session-tree context session.jsonl --leaf @~3 --json
+  session-tree context session.jsonl --format llm | jq length"))]
 pub struct ContextArgs {
     #[command(flatten)]
     session: SessionArg,

@@ -30,9 +30,9 @@ use crate::ui::summary;
 /// what must change in a line changes; permissions and modification time stay. A file that is of
 /// version 3 already is not touched, and one bad file does not keep the others.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
-  session-tree migrate old.jsonl --backup          old.jsonl.bak keeps what it was
+  session-tree migrate old.jsonl --backup            old.jsonl.bak is as before
   session-tree migrate old.jsonl --output new.jsonl
   session-tree migrate ~/.pi/agent/sessions --check  exit 1 if one is old
   session-tree migrate ~/.pi/agent/sessions --dry-run

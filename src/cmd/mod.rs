@@ -36,19 +36,19 @@ mod world;
 #[derive(Debug, Args)]
 pub struct Global {
     /// Drop warnings and hints
-    #[arg(long, short, global = true, help_heading = "Common options")]
+    #[arg(long, short, global = true, hide_short_help = true, help_heading = "Common options")]
     quiet: bool,
     /// When to use colour; auto is on a terminal
-    #[arg(long, value_name = "WHEN", global = true, help_heading = "Common options")]
+    #[arg(long, value_name = "WHEN", global = true, hide_short_help = true, help_heading = "Common options")]
     color: Option<When>,
     /// Draw with ASCII characters only
-    #[arg(long, global = true, help_heading = "Common options")]
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     ascii: bool,
     /// Cut rows to N columns; else to the terminal's or COLUMNS
-    #[arg(long, value_name = "N", global = true, value_parser = count, help_heading = "Common options")]
+    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
     width: Option<NonZeroUsize>,
     /// Work on N threads; else one a core, or four to migrate files
-    #[arg(long, value_name = "N", global = true, value_parser = count, help_heading = "Common options")]
+    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
     jobs: Option<NonZeroUsize>,
 }
 
@@ -99,6 +99,14 @@ impl App {
         self.report.problems(&session.problems.list(), path);
         Ok(session)
     }
+}
+
+/// Adds to the examples of a command how entries are named.
+fn naming(examples: &str) -> String {
+    let forms = "\
+ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
+@~3 (3 steps above it; ~N goes with every form), an id or its first characters.";
+    format!("{examples}\n\n{forms}")
 }
 
 /// Said when a file with several names was replaced.

@@ -29,37 +29,38 @@ use crate::ui::{context as transcript, escape};
 /// comes first at every fork; a connector stands only where an entry has siblings. Reads the whole
 /// file once.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = super::naming("\
 Examples:
-  session-tree tree session.jsonl                    the conversation
-  session-tree tree session.jsonl --filter user-only only the prompts
+  session-tree tree session.jsonl                     the conversation
+  session-tree tree session.jsonl --filter user-only  only the prompts
   session-tree tree session.jsonl --search 'login retry'
   session-tree tree session.jsonl --path --leaf label:wip
-  session-tree tree session.jsonl --entry user:1     the last prompt, whole
-  session-tree tree session.jsonl --filter all --format jsonl | jq -r .id")]
+  session-tree tree session.jsonl --entry user:1      the last prompt, whole
+  session-tree tree session.jsonl --entry @~3         what led to the leaf
+  session-tree tree session.jsonl --filter all --format jsonl | jq -r .id"))]
 pub struct TreeArgs {
     #[command(flatten)]
     session: SessionArg,
     /// Which entries to show
     #[arg(long, value_enum, default_value_t = FilterArg::Default, hide_default_value = true)]
     filter: FilterArg,
-    /// Show only entries that contain all these words, in any case
+    /// Show only entries that hold all these words
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// Show only the path from the root to the leaf
     #[arg(long)]
     path: bool,
-    /// Print this entry whole instead of the tree; may be given several times
+    /// Print this entry whole; may be given several times
     #[arg(long, value_name = "ENTRY", conflicts_with_all = ["search", "path", "full", "filter"])]
     entry: Vec<String>,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY")]
     leaf: Option<String>,
     /// Work from before the first entry
-    #[arg(long, conflicts_with = "leaf")]
+    #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
     root: bool,
     /// Add the whole entry to each row (with --format jsonl)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     full: bool,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]

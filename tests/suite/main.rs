@@ -10,6 +10,7 @@ mod check_damage;
 mod check_forms;
 mod cli;
 mod completions;
+mod examples;
 mod golden;
 mod hooks_answers;
 mod hooks_events;
