@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::{HEADER, Scratch, entry, label, message};
+use crate::pty::Terminal;
 use crate::support::{Run, data, finish};
 
 /// Everything that a terminal might obey, and what would forge a line of its own. No NUL, so that
@@ -441,6 +442,20 @@ fn colour_follows_option_then_variables() {
     for term in ["xterm-256color", "dumb", ""] {
         check(&[], &[("TERM", term)], false);
         check(&["--color", "always"], &[("TERM", term)], true);
+    }
+}
+
+#[test]
+fn a_terminal_gets_the_colours_that_a_pipe_can_ask_for() {
+    let scratch = wide();
+    for args in
+        ["tree s.jsonl", "context s.jsonl", "tree s.jsonl --entry @", "branch s.jsonl", "label s.jsonl id000000"]
+    {
+        let piped = scratch.run(&format!("{args} --color always --width 60"));
+        let (seen, code) = Terminal::start(&mut scratch.command(args.split(' ')), 60).finish();
+        assert_eq!(code, 0, "{args}");
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(lines(&seen), lines(&(piped.stderr + &piped.stdout)), "{args}");
     }
 }
 
