@@ -23,6 +23,7 @@ use crate::core::time;
 use crate::core::write;
 use crate::hooks::{Answer, Event};
 use crate::ui::escape;
+use crate::ui::fit;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
@@ -280,11 +281,13 @@ impl BranchArgs {
             (true, ..) => output.json_line(&result)?,
             (false, Some(path), _) => output.text(&format!("{}\n", escape::line(path)))?,
             (false, None, Some(hook)) => {
-                output.text(&format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook)))?;
+                let text = format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook));
+                output.text(&fit::folded(&text, app.width, 0))?;
             }
             (false, None, None) => {
                 let (entries, labels) = (result.entries, result.labels);
-                output.text(&format!("would make a session of {entries} entries, {labels} of them labels\n"))?;
+                let text = format!("would make a session of {entries} entries, {labels} of them labels\n");
+                output.text(&fit::folded(&text, app.width, 0))?;
             }
         }
         output.finish()?;

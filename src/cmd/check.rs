@@ -195,7 +195,7 @@ impl CheckArgs {
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
             refuse_other_files(path)?;
         }
-        let mut out = Findings::new(self.form(), app.paint)?;
+        let mut out = Findings::new(self.form(), app.paint, app.width)?;
         let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
             update(path, &known)?;

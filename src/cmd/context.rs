@@ -16,6 +16,7 @@ use crate::core::load::Keep;
 use crate::core::message;
 use crate::core::session::Session;
 use crate::ui::context as transcript;
+use crate::ui::fit;
 use crate::ui::output::Output;
 
 /// Rebuild what the model would see at the leaf
@@ -155,11 +156,12 @@ impl ContextArgs {
             tokens += message::with(bodies, item, &mut scratch, message::tokens).map_err(&failed)?;
         }
         let leaf = context.leaf.map(|leaf| session.id(leaf));
-        output.text(&transcript::heading(app.paint, leaf, &context.state, context.items.len(), tokens))?;
+        output.text(&transcript::heading(app.paint, app.width, leaf, &context.state, context.items.len(), tokens))?;
         for (at, &item) in context.items.iter().enumerate() {
             let write = |message: Raw<'_>| -> io::Result<()> {
-                output.text(&transcript::title(app.paint, at + 1, session.id(item.node()), message))?;
-                transcript::body(message, &mut |part| output.text(part))
+                let title = transcript::title(app.paint, at + 1, session.id(item.node()), message);
+                output.text(&fit::folded(&title, app.width, 3))?;
+                transcript::body(message, &mut |part| fit::fold(part, app.width, None, &mut |row| output.text(row)))
             };
             message::with(bodies, item, &mut scratch, write).map_err(&failed)??;
         }

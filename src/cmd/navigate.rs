@@ -24,6 +24,7 @@ use crate::core::summary;
 use crate::hooks::{About, Answer, Event, Preparation};
 use crate::run::{self, Failed};
 use crate::ui::escape;
+use crate::ui::fit;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Told};
 use crate::ui::output::Output;
@@ -377,7 +378,8 @@ impl NavigateArgs {
             return Ok(output.finish()?);
         }
         if let Some(hook) = &result.cancelled_by {
-            output.text(&format!("cancelled by hook `{}`; nothing was changed\n", escape::line(hook)))?;
+            let text = format!("cancelled by hook `{}`; nothing was changed\n", escape::line(hook));
+            output.text(&fit::folded(&text, app.width, 0))?;
             return Ok(output.finish()?);
         }
         let (is_dry, written) = (self.dry_run, result.written());

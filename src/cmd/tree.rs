@@ -21,7 +21,7 @@ use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
 use crate::ui::tree::{TreeText, speaker, tilde, whole_or_cut};
-use crate::ui::{context as transcript, escape};
+use crate::ui::{context as transcript, escape, fit};
 
 /// Print the tree of a session
 ///
@@ -409,24 +409,26 @@ impl View<'_> {
         let label = session.label(node).map(|label| format!("  [{}]", label.name)).unwrap_or_default();
         let when = time::minute(session.stamp(node));
         let head = format!("{}  {}  {when} UTC{label}", session.id(node), self.kind(node));
-        output.text(&format!("{}\n", escape::line(&head)))?;
+        let width = self.app.width;
+        let mut print = |text: &str| fit::fold(text, width, None, &mut |row| output.text(row));
+        print(&format!("{}\n", escape::line(&head)))?;
         let words = self.bodies.words(node)?;
         if session.traits(node).role == Role::ToolResult {
-            output.text(&format!("{}\n", escape::line(&words)))?;
+            print(&format!("{}\n", escape::line(&words)))?;
         }
         let entry = self.bodies.entry(node)?;
         let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
         let mut is_blank = true;
         transcript::body(object, &mut |part| {
             is_blank &= part.trim().is_empty();
-            output.text(part)
+            print(part)
         })?;
         if is_blank {
-            output.text(&format!("{}\n", escape::line(&words)))?;
+            print(&format!("{}\n", escape::line(&words)))?;
         }
         if !entry.kind().is_conversation() {
             // Nothing of it reads as text, so here is what is stored.
-            output.text(&format!("{}\n", escape::lines(&String::from_utf8_lossy(entry.object().bytes()))))?;
+            print(&format!("{}\n", escape::lines(&String::from_utf8_lossy(entry.object().bytes()))))?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::escape;
+use super::fit;
 use super::list::{Listing, PIECE};
 use super::output::Output;
 use super::paint::{Ink, Paint};
@@ -57,6 +58,7 @@ pub struct Findings {
     output: Output,
     form: Form,
     paint: Paint,
+    width: Option<usize>,
     count: usize,
 }
 
@@ -100,8 +102,8 @@ impl Findings {
     ///
     /// # Errors
     /// What the system says.
-    pub fn new(form: Form, paint: Paint) -> io::Result<Self> {
-        let mut findings = Self { output: Output::new(), form, paint, count: 0 };
+    pub fn new(form: Form, paint: Paint, width: Option<usize>) -> io::Result<Self> {
+        let mut findings = Self { output: Output::new(), form, paint, width, count: 0 };
         if form == Form::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
@@ -116,7 +118,7 @@ impl Findings {
     pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
-            Form::Text => self.output.text(&text(path, finding, self.paint)),
+            Form::Text => self.output.text(&fit::folded(&text(path, finding, self.paint), self.width, 4)),
             Form::Json => self.output.json_line(&Row::new(path, finding)),
             Form::Github => self.output.text(&github(path, finding)),
             Form::Sarif => {
@@ -136,7 +138,7 @@ impl Findings {
         let path = escape::line(path);
         let mark = if self.paint.ascii { "..." } else { "…" };
         out.push_str(&format!(" {path}: {mark} and {count} more of this kind (--json lists them all)\n"));
-        self.output.text(&out)
+        self.output.text(&fit::folded(&out, self.width, 4))
     }
 
     /// Ends the output.
@@ -146,7 +148,9 @@ impl Findings {
     pub fn finish(mut self, counts: Counts) -> io::Result<()> {
         match self.form {
             Form::Sarif => self.output.json(b"\n]}]}\n")?,
-            Form::Text if self.count > 0 || counts.files > 1 => self.output.text(&summary(counts))?,
+            Form::Text if self.count > 0 || counts.files > 1 => {
+                self.output.text(&fit::folded(&summary(counts), self.width, 2))?
+            }
             _ => {}
         }
         self.output.finish()
@@ -310,7 +314,7 @@ pub fn why(path: &str, why: &Why, json: bool, width: Option<usize>, paint: Paint
     out.push_str("agents resume at ");
     paint.push(&mut out, Ink::Active, &escape::line(&leaf));
     out.push_str(&format!(": {}\n", escape::line(&why.why)));
-    output.text(&out)?;
+    output.text(&fit::folded(&out, width, 2))?;
     if !why.tips.is_empty() {
         table(&mut output, &why.tips, width, paint)?;
     }
@@ -335,7 +339,7 @@ fn table(output: &mut Output, tips: &[Tip], width: Option<usize>, paint: Paint) 
     let mut widest = [0; 4];
     for tip in tips {
         for (widest, cell) in widest.iter_mut().zip(cells(tip)) {
-            *widest = (*widest).max(super::fit::width(&cell));
+            *widest = (*widest).max(fit::width(&cell));
         }
     }
     let listing = Listing::new(&headings, &widest, width, output.is_terminal(), paint);

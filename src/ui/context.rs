@@ -3,12 +3,20 @@
 use std::io;
 
 use super::escape;
+use super::fit;
 use super::paint::{Ink, Paint};
 use crate::core::context::State;
 use crate::core::json::{Kind, Raw};
 
 /// Draws the state that heads a transcript.
-pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {
+pub fn heading(
+    paint: Paint,
+    width: Option<usize>,
+    leaf: Option<&str>,
+    state: &State,
+    messages: usize,
+    tokens: u64,
+) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -32,8 +40,10 @@ pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize,
     }
     let mut out = String::new();
     for (name, value) in facts {
-        paint.push(&mut out, Ink::Dim, &format!("{name:<9} "));
-        out.push_str(&escape::line(&value));
+        let mut line = String::new();
+        paint.push(&mut line, Ink::Dim, &format!("{name:<9} "));
+        line.push_str(&escape::line(&value));
+        out.push_str(&fit::folded(&line, width, 10));
         out.push('\n');
     }
     out
