@@ -1,6 +1,8 @@
 //! `tree`: prints the tree.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -19,6 +21,7 @@ use crate::core::walk;
 use crate::ui::json::{self as shape, Time, TreeRow};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
+use crate::ui::progress::{Count, Progress};
 use crate::ui::report::Failure;
 use crate::ui::tree::{TreeText, speaker, tilde, whole_or_cut};
 use crate::ui::{context as transcript, escape, fit};
@@ -192,8 +195,12 @@ impl View<'_> {
         let on_path = self.args.path.then(|| walk::active(session, self.leaf));
         let query = self.args.search.as_deref().map(Query::new);
         let failed = self.failed();
+        let done = Arc::default();
+        let entries = query.as_ref().map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
+        let progress = entries.map(|entries| Progress::new(self.app.report, "searching", entries));
         let mut shown = vec![false; session.len()];
         for node in session.nodes() {
+            done.fetch_add(1, Ordering::Relaxed);
             let label = session.label(node).map(|label| label.name.as_str());
             let is_leaf = Some(node) == self.leaf;
             let passes = filter.shows(session.traits(node), label.is_some(), is_leaf)
@@ -208,6 +215,7 @@ impl View<'_> {
                 _ => passes,
             };
         }
+        drop(progress);
         if let (Some(text), false) = (&self.args.search, shown.contains(&true)) {
             self.app.report.hint(&format!("no entry that is shown contains all of: {text}"));
         }

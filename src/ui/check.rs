@@ -141,6 +141,14 @@ impl Findings {
         self.output.text(&fit::folded(&out, self.width, 4))
     }
 
+    /// Sends what was printed so far on its way.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn flush(&mut self) -> io::Result<()> {
+        io::Write::flush(&mut self.output)
+    }
+
     /// Ends the output.
     ///
     /// # Errors

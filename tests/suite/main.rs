@@ -19,6 +19,7 @@ mod hooks_scene;
 mod hooks_signals;
 mod layout;
 mod picture;
+mod progress;
 mod properties;
 mod pty;
 mod readme;
