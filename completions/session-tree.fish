@@ -27,7 +27,7 @@ end
 complete -c session-tree -n "__fish_session_tree_needs_command" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_needs_command" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_needs_command" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_needs_command" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_needs_command" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_needs_command" -l ascii -d 'Draw with ASCII characters only'
@@ -57,7 +57,7 @@ jsonl\t'One object a row: the form for scripts'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l path -d 'Show only the path from the root to the leaf'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l root -d 'Work from before the first entry'
@@ -73,7 +73,7 @@ llm\t'The messages, as a model gets them'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l root -d 'Work from before the first entry'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l json -d 'Short for --format json'
@@ -88,7 +88,7 @@ json\t'Objects for programs'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l clear -d 'Take the label away'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l force -d 'Write although another process has the file open'
@@ -109,7 +109,7 @@ jsonl\t'One object a line'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l dry-run -d 'Only tell what would be done'
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l json -d 'Short for --format json'
@@ -132,7 +132,7 @@ json\t'One object for programs'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l root -d 'Go to before the first entry'
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarize -d 'Let a hook or the summarizer write the summary'
@@ -152,7 +152,7 @@ json\t'One object a file'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l check -d 'Only report; exit 1 if any file is of an old version'
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l dry-run -d 'Only report'
@@ -172,7 +172,7 @@ sarif\t'One SARIF 2.1.0 document, for code scanning'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l update-baseline -d 'Write all that is found to the baseline file, and report only what cannot be read'
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l why-leaf -d 'Say which entry agents resume at and why, and list the tips of all branches'
@@ -183,7 +183,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand check" -s h -l
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l ascii -d 'Draw with ASCII characters only'

@@ -46,7 +46,7 @@ pub struct Global {
     /// Draw with ASCII characters only
     #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     ascii: bool,
-    /// Cut rows to N columns; else to the terminal's or COLUMNS
+    /// Cut or fold rows to N columns; else to the terminal's or COLUMNS
     #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
     width: Option<NonZeroUsize>,
     /// Work on N threads; else one a core, or four to migrate files

@@ -118,7 +118,7 @@ impl Findings {
     pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
-            Form::Text => self.output.text(&fit::folded(&text(path, finding, self.paint), self.width, 4)),
+            Form::Text => self.output.text(&folded(&text(path, finding, self.paint), self.width)),
             Form::Json => self.output.json_line(&Row::new(path, finding)),
             Form::Github => self.output.text(&github(path, finding)),
             Form::Sarif => {
@@ -163,6 +163,14 @@ impl Findings {
         }
         self.output.finish()
     }
+}
+
+/// Folds what is said of a finding, but no command in it that fits a row: it is there to be copied.
+fn folded(text: &str, width: Option<usize>) -> String {
+    let held = |text: &str| text.replace(' ', "\u{a0}");
+    let pieces = text.split('`').enumerate();
+    let pieces: Vec<_> = pieces.map(|(at, piece)| if at % 2 == 1 { held(piece) } else { piece.to_owned() }).collect();
+    fit::folded(&pieces.join("`"), width, 4).replace('\u{a0}', " ")
 }
 
 /// Says in one line how much was found.
@@ -360,7 +368,7 @@ fn table(output: &mut Output, tips: &[Tip], width: Option<usize>, paint: Paint) 
 
 #[cfg(test)]
 mod tests {
-    use super::{github, uri};
+    use super::{folded, github, uri};
     use crate::core::check::{Code, Finding};
 
     #[test]
@@ -376,6 +384,13 @@ mod tests {
         };
         let expected = "::error file=a%2Cb%3A\\n%25c.jsonl,line=3,title=E011 orphan::100%25 a\\r\\n::error::x%0Aeffect: b%0Afix: c\n";
         assert_eq!(github("a,b:\n%c.jsonl", &finding), expected);
+    }
+
+    #[test]
+    fn commands_are_not_folded() {
+        let text = "  fix: delete it: `sed -i 3d FILE`\n";
+        assert_eq!(folded(text, Some(24)), "  fix: delete it:\n    `sed -i 3d FILE`\n");
+        assert_eq!(folded(text, None), text);
     }
 
     #[test]
