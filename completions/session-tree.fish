@@ -27,7 +27,7 @@ end
 complete -c session-tree -n "__fish_session_tree_needs_command" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_needs_command" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_needs_command" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_needs_command" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_needs_command" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_needs_command" -l ascii -d 'Draw with ASCII characters only'
@@ -39,7 +39,7 @@ complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "label" -d
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "migrate" -d 'Bring old session files to version 3'
-complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "check" -d 'Say what is wrong with session files, what it costs, and how to get on'
+complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "check" -d 'Say what is wrong with session files, what it costs, and the cure'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "man" -d 'Print the manual page'
 complete -c session-tree -n "__fish_session_tree_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -48,8 +48,8 @@ no-tools\t'As default, without tool results'
 user-only\t'User messages'
 labeled-only\t'Entries with a label'
 all\t'Everything'"
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l search -d 'Show only entries that contain all these words, in any case' -r
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l entry -d 'Print this entry whole instead of the tree; may be given several times' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l search -d 'Show only entries that hold all these words' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l entry -d 'Print this entry whole; may be given several times' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l format -d 'How to print it' -r -f -a "text\t'Rows for people'
 table\t'Columns: id, when, type, label, text'
@@ -58,7 +58,7 @@ jsonl\t'One object a row: the form for scripts'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l path -d 'Show only the path from the root to the leaf'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l root -d 'Work from before the first entry'
@@ -75,7 +75,7 @@ llm\t'The messages, as a model gets them'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l root -d 'Work from before the first entry'
 complete -c session-tree -n "__fish_session_tree_using_subcommand context" -l stats -d 'Tell what fills it and what was used for it, instead of the messages'
@@ -91,7 +91,7 @@ json\t'Objects for programs'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l clear -d 'Take the label away'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l force -d 'Write although another process has the file open'
@@ -99,7 +99,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l json
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -l ascii -d 'Draw with ASCII characters only'
 complete -c session-tree -n "__fish_session_tree_using_subcommand label" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l at -d 'Copy up to and including this entry, whatever it is [default: the leaf]' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l at -d 'Copy up to and including any entry [default: the leaf]' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l session-dir -d 'Folder of the new file [default: that of SESSION]' -r -F
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s o -l output -d 'The new file; - for standard output' -r -F
@@ -112,7 +112,7 @@ jsonl\t'One object a line'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l dry-run -d 'Only tell what would be done'
 complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -l json -d 'Short for --format json'
@@ -122,7 +122,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand branch" -s h -
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l leaf -d 'Come from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary -d 'Attach this summary of what is left behind' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summary-file -d 'Attach the summary in this file; - for standard input' -r -F
-complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer -d 'Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer -d 'Command that writes it; else SESSION_TREE_SUMMARIZER' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarizer-timeout -d 'How long the summarizer may take; 0 is for ever' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l instructions -d 'What to tell the summarizer to do, instead of the usual' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l token-budget -d 'How much of the conversation the summarizer gets, the newest first; 0 is all' -r
@@ -135,7 +135,7 @@ json\t'One object for programs'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l root -d 'Go to before the first entry'
 complete -c session-tree -n "__fish_session_tree_using_subcommand navigate" -l summarize -d 'Let a hook or the summarizer write the summary'
@@ -155,7 +155,7 @@ json\t'One object a file'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l check -d 'Only report; exit 1 if any file is of an old version'
 complete -c session-tree -n "__fish_session_tree_using_subcommand migrate" -l dry-run -d 'Only report'
@@ -175,7 +175,7 @@ sarif\t'One SARIF 2.1.0 document, for code scanning'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l update-baseline -d 'Write all that is found to the baseline file, and report only what cannot be read'
 complete -c session-tree -n "__fish_session_tree_using_subcommand check" -l why-leaf -d 'Say which entry agents resume at and why, and list the tips of all branches'
@@ -186,7 +186,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand check" -s h -l
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -l ascii -d 'Draw with ASCII characters only'
@@ -194,7 +194,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand completions" -
 complete -c session-tree -n "__fish_session_tree_using_subcommand man" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
-complete -c session-tree -n "__fish_session_tree_using_subcommand man" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand man" -l width -d 'Cut or fold rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand man" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand man" -s q -l quiet -d 'Drop warnings and hints'
 complete -c session-tree -n "__fish_session_tree_using_subcommand man" -l ascii -d 'Draw with ASCII characters only'
@@ -205,7 +205,7 @@ complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not 
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "branch" -d 'Fork a session into a new file, or list where one can'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "navigate" -d 'Move the leaf to another entry of the same file'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "migrate" -d 'Bring old session files to version 3'
-complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "check" -d 'Say what is wrong with session files, what it costs, and how to get on'
+complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "check" -d 'Say what is wrong with session files, what it costs, and the cure'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "man" -d 'Print the manual page'
 complete -c session-tree -n "__fish_session_tree_using_subcommand help; and not __fish_seen_subcommand_from tree context label branch navigate migrate check completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

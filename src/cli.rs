@@ -25,21 +25,21 @@ mod hints;
     subcommand_required = true,
     arg_required_else_help = true
 )]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
-  session-tree tree session.jsonl                  the tree, active branch first
-  session-tree tree session.jsonl --search timeout rows with a word
-  session-tree context session.jsonl --format llm  what the model would get
-  session-tree branch session.jsonl user:1         fork before the last prompt
+  session-tree tree session.jsonl                   the active branch first
+  session-tree tree session.jsonl --search timeout  rows with a word
+  session-tree context session.jsonl --format llm   what the model would get
+  session-tree branch session.jsonl user:1          fork before the last prompt
   session-tree navigate session.jsonl label:ok --save
-  session-tree tree latest                         the newest session held here
+  session-tree tree latest                          the newest session held here
 
 SESSION is a file, an id or 4 or more of its first characters, latest (the
 newest session of the current folder), or - (standard input). Ids and latest
 are looked up where pi and omp keep sessions, and in SESSION_TREE_DIR.
 
-ENTRY is an id or 4 or more of its first characters, @ (the leaf), label:NAME,
-or user:1 (the last prompt); each may be followed by ~N (N steps up).
+ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
+@~3 (3 steps above it; ~N goes with every form), an id or its first characters.
 
 Exit codes: 0 done, 1 a check says no, 2 could not, 3 cancelled by a hook,
 130 and 143 interrupted.")]

@@ -23,6 +23,7 @@ use crate::core::time;
 use crate::core::write;
 use crate::hooks::{Answer, Event};
 use crate::ui::escape;
+use crate::ui::fit;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
@@ -36,23 +37,24 @@ use crate::ui::tree::{short_ids, tilde, whole_or_cut};
 /// text is given back to be edited and sent again; with `--at` any entry is copied, with all that
 /// stands above it. Labels go along. The source stays as it is.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = super::naming("\
 Examples:
-  session-tree branch session.jsonl                     where one can branch
-  session-tree branch session.jsonl user:1              from before the last prompt
-  session-tree branch session.jsonl --at label:green    a copy up to a label
-  pi --session \"$(session-tree branch session.jsonl user:2 --quiet)\"")]
+  session-tree branch session.jsonl                   where one can branch
+  session-tree branch session.jsonl user:1            before the last prompt
+  session-tree branch session.jsonl --at label:green  a copy up to a label
+  session-tree branch session.jsonl --at @~3 --output short.jsonl
+  pi --session \"$(session-tree branch session.jsonl user:2 --quiet)\""))]
 pub struct BranchArgs {
     #[command(flatten)]
     session: SessionArg,
     /// User message: an id or its start, label:NAME, user:N, each with ~N
     #[arg(value_name = "ENTRY", conflicts_with = "at")]
     entry: Option<String>,
-    /// Copy up to and including this entry, whatever it is [default: the leaf]
+    /// Copy up to and including any entry [default: the leaf]
     #[arg(long, value_name = "ENTRY", num_args = 0..=1, default_missing_value = "@")]
     at: Option<String>,
     /// Work from this entry instead of the file's leaf
-    #[arg(long, value_name = "ENTRY")]
+    #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
     /// Folder of the new file [default: that of SESSION]
     #[arg(long, value_name = "DIR")]
@@ -280,11 +282,13 @@ impl BranchArgs {
             (true, ..) => output.json_line(&result)?,
             (false, Some(path), _) => output.text(&format!("{}\n", escape::line(path)))?,
             (false, None, Some(hook)) => {
-                output.text(&format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook)))?;
+                let text = format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook));
+                output.text(&fit::folded(&text, app.width, 0))?;
             }
             (false, None, None) => {
                 let (entries, labels) = (result.entries, result.labels);
-                output.text(&format!("would make a session of {entries} entries, {labels} of them labels\n"))?;
+                let text = format!("would make a session of {entries} entries, {labels} of them labels\n");
+                output.text(&fit::folded(&text, app.width, 0))?;
             }
         }
         output.finish()?;

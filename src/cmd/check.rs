@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::Result;
@@ -25,22 +25,24 @@ use crate::core::source::Source;
 use crate::core::write::{self, Manners, Place};
 use crate::ui;
 use crate::ui::check::{Counts, Findings, Form};
+use crate::ui::progress::{Count, Progress};
 use crate::ui::report::{COULD_NOT, Failure};
 
-/// Say what is wrong with session files, what it costs, and how to get on
+/// Say what is wrong with session files, what it costs, and the cure
 ///
 /// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
 /// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each
 /// file once; says nothing of a single sound file.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   session-tree check session.jsonl
-  session-tree check ~/.pi/agent/sessions --deny warnings --allow terminal-escape
-  session-tree check sessions --format github            annotations in GitHub Actions
-  session-tree check sessions --baseline known.jsonl --update-baseline
-  session-tree check sessions --baseline known.jsonl     only what is new
-  session-tree check --why-leaf latest                   where agents resume, and why")]
+  session-tree check ~/.pi/agent/sessions --deny W002  exit 1 if one is old
+  session-tree check sessions --deny warnings --allow terminal-escape
+  session-tree check sessions --format github          for GitHub Actions
+  session-tree check sessions --baseline known.txt --update-baseline
+  session-tree check sessions --baseline known.txt     only what is new
+  session-tree check --why-leaf latest                 where agents resume")]
 pub struct CheckArgs {
     #[command(flatten)]
     paths: Paths,
@@ -200,7 +202,7 @@ impl CheckArgs {
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
             refuse_other_files(path)?;
         }
-        let mut out = Findings::new(self.form(), app.paint)?;
+        let mut out = Findings::new(self.form(), app.paint, app.width)?;
         let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
             update(path, &known)?;
@@ -223,7 +225,10 @@ impl CheckArgs {
         let [Job { path, .. }] = jobs else {
             return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
         };
-        let source = open(path).and_then(|source| why::explain(source, app.jobs));
+        let source = app.open(path).and_then(|source| {
+            let _progress = app.reading(&source);
+            why::explain(source, app.jobs)
+        });
         let why = source.map_err(|error| Failure::new(&error, path))?;
         ui::check::why(&path.display().to_string(), &why, self.is_json(), app.width, app.paint)?;
         Ok(ExitCode::SUCCESS)
@@ -235,15 +240,20 @@ impl CheckArgs {
         let shared = Shared::default();
         let workers = app.jobs.min(jobs.len()).max(1);
         let threads = (app.jobs / workers).max(1);
+        let done = Arc::default();
+        // Of a single file the bytes are counted.
+        let files = (jobs.len() > 1).then(|| Count::Things(Arc::clone(&done), jobs.len(), "files"));
+        let progress = files.map(|files| Progress::new(app.report, "checking", files));
         let work = || {
             while let Some((at, job)) = {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 jobs.get(at).map(|job| (at, job))
             } {
-                let done = self.one(policy, job, threads);
-                let is_large = matches!(done.words, Words::Many(_));
+                let checked = self.one(app, policy, job, threads, jobs.len() == 1);
+                done.fetch_add(1, Ordering::Relaxed);
+                let is_large = matches!(checked.words, Words::Many(_));
                 let mut desk = shared.lock();
-                desk.done.insert(at, done);
+                desk.done.insert(at, checked);
                 shared.1.notify_all();
                 // No more large ones are in memory than there are threads.
                 while is_large && desk.next <= at && !desk.is_closed {
@@ -258,7 +268,7 @@ impl CheckArgs {
             for _ in 0..workers.min(jobs.len()) {
                 scope.spawn(work);
             }
-            let printed = self.print(app, jobs, policy, &shared, out);
+            let printed = self.print(app, jobs, policy, &shared, progress.as_ref(), out);
             shared.lock().is_closed = true;
             shared.1.notify_all();
             printed
@@ -266,7 +276,7 @@ impl CheckArgs {
     }
 
     /// Checks a file and makes the words of what was found, if they are few.
-    fn one(&self, policy: &Policy, job: &Job, threads: usize) -> Done {
+    fn one(&self, app: &App, policy: &Policy, job: &Job, threads: usize, is_only: bool) -> Done {
         let mut done = Done {
             counts: Counts::default(),
             known: Baseline::default(),
@@ -274,7 +284,11 @@ impl CheckArgs {
         };
         let failed = |error: &Error| Words::Failed(Failure::new(error, &job.path));
         let blobs = blobs(&job.path);
-        let checked = match open(&job.path).and_then(|source| check::check(source, blobs.as_deref(), threads)) {
+        let checked = app.open(&job.path).and_then(|source| {
+            let _progress = is_only.then(|| app.reading(&source));
+            check::check(source, blobs.as_deref(), threads)
+        });
+        let checked = match checked {
             Ok(checked) => checked,
             Err(error) => return Done { words: failed(&error), ..done },
         };
@@ -335,6 +349,7 @@ impl CheckArgs {
         jobs: &[Job],
         policy: &Policy,
         shared: &Shared,
+        progress: Option<&Progress>,
         out: &mut Findings,
     ) -> Result<(Counts, Baseline, bool)> {
         let mut counts = Counts { files: jobs.len(), ..Counts::default() };
@@ -349,39 +364,53 @@ impl CheckArgs {
                 }
             };
             drop(desk);
-            let name = path.display().to_string();
             counts.add(done.counts);
             known.merge(done.known);
-            let seen = match done.words {
-                Words::Few(findings, seen) => {
-                    findings.iter().try_for_each(|finding| out.push(&name, finding))?;
-                    seen
-                }
-                Words::Many(checked) => {
-                    let push = &mut |finding: Finding| Ok(out.push(&name, &finding)?);
-                    match self.words(policy, &name, &checked, push) {
-                        Ok(seen) => seen,
-                        Err(Trouble::Output(error)) => return Err(error.into()),
-                        Err(Trouble::Core(error)) => {
-                            could_not = true;
-                            app.report.failure(&Failure::new(&error, path));
-                            BTreeMap::new()
-                        }
-                    }
-                }
-                Words::Failed(failure) => {
-                    could_not = true;
-                    app.report.failure(&failure);
-                    BTreeMap::new()
-                }
-            };
-            for (&code, &count) in seen.iter().filter(|(_, count)| **count > SHOWN && self.form() == Form::Text) {
-                out.more(&name, code, count - SHOWN)?;
+            let is_silent = matches!(&done.words, Words::Few(findings, _) if findings.is_empty());
+            if !is_silent {
+                could_not |= match progress.filter(|progress| progress.is_shown()) {
+                    Some(progress) => progress.aside(|| {
+                        let could_not = self.print_file(app, path, policy, done.words, out);
+                        out.flush()?;
+                        could_not
+                    }),
+                    None => self.print_file(app, path, policy, done.words, out),
+                }?;
             }
             shared.lock().next = at + 1;
             shared.1.notify_all();
         }
         Ok((counts, known, could_not))
+    }
+
+    /// Prints what is found in a file; tells whether it could not be read.
+    fn print_file(&self, app: &App, path: &Path, policy: &Policy, words: Words, out: &mut Findings) -> Result<bool> {
+        let name = path.display().to_string();
+        let seen = match words {
+            Words::Few(findings, seen) => {
+                findings.iter().try_for_each(|finding| out.push(&name, finding))?;
+                seen
+            }
+            Words::Many(checked) => {
+                let push = &mut |finding: Finding| Ok(out.push(&name, &finding)?);
+                match self.words(policy, &name, &checked, push) {
+                    Ok(seen) => seen,
+                    Err(Trouble::Output(error)) => return Err(error.into()),
+                    Err(Trouble::Core(error)) => {
+                        app.report.failure(&Failure::new(&error, path));
+                        return Ok(true);
+                    }
+                }
+            }
+            Words::Failed(failure) => {
+                app.report.failure(&failure);
+                return Ok(true);
+            }
+        };
+        for (&code, &count) in seen.iter().filter(|(_, count)| **count > SHOWN && self.form() == Form::Text) {
+            out.more(&name, code, count - SHOWN)?;
+        }
+        Ok(false)
     }
 }
 
@@ -413,10 +442,6 @@ impl Policy {
             }
         }
     }
-}
-
-fn open(path: &Path) -> Result<Source, Error> {
-    if path == Path::new("-") { Source::spool(io::stdin().lock()) } else { Source::open(path) }
 }
 
 /// Gives the folder in which omp keeps the images of a session: beside the folder of sessions that

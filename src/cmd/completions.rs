@@ -11,7 +11,7 @@ use crate::ui::output::Output;
 ///
 /// The same scripts are in the folder `completions/` of the project.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   session-tree completions fish > ~/.config/fish/completions/session-tree.fish
   session-tree completions zsh > ~/.zfunc/_session-tree")]

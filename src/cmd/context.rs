@@ -19,6 +19,7 @@ use crate::core::session::{NodeId, Session};
 use crate::core::stats;
 use crate::ui::compare::{DifferenceHead, DifferenceText, MessageRow, Side};
 use crate::ui::context as transcript;
+use crate::ui::fit;
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
 use crate::ui::stats::{self as table, StatsRow};
@@ -29,17 +30,15 @@ use crate::ui::stats::{self as table, StatsRow};
 /// whole file once and the messages on the path again. With `--stats` it tells what fills the
 /// context instead, with `--diff` how it differs from another one.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = super::naming("\
 Examples:
   session-tree context session.jsonl                   a transcript
   session-tree context session.jsonl --leaf label:wip  seen from a label
-  session-tree context session.jsonl --leaf @~3        seen from three entries above the leaf
-  session-tree context session.jsonl --stats           what fills it, and what it cost
-  session-tree context session.jsonl --diff user:1     how it differs at the last prompt
-  session-tree context session.jsonl --format llm | jq length
-
-ENTRY is an id or 4 or more of its first characters, @ (the leaf), label:NAME,
-or user:1 (the last prompt); each may be followed by ~N (N steps up).")]
+  session-tree context session.jsonl --leaf user:1~    before the last prompt
+  session-tree context session.jsonl --leaf @~3 --json
+  session-tree context session.jsonl --stats           what fills it, and cost
+  session-tree context session.jsonl --diff user:1     how it differs there
+  session-tree context session.jsonl --format llm | jq length"))]
 pub struct ContextArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -256,11 +255,12 @@ impl ContextArgs {
             tokens += message::with(bodies, item, &mut scratch, message::tokens).map_err(&failed)?;
         }
         let leaf = context.leaf.map(|leaf| session.id(leaf));
-        output.text(&transcript::heading(app.paint, leaf, &context.state, context.items.len(), tokens))?;
+        output.text(&transcript::heading(app.paint, app.width, leaf, &context.state, context.items.len(), tokens))?;
         for (at, &item) in context.items.iter().enumerate() {
             let write = |message: Raw<'_>| -> io::Result<()> {
-                output.text(&transcript::title(app.paint, at + 1, session.id(item.node()), message))?;
-                transcript::body(message, &mut |part| output.text(part))
+                let title = transcript::title(app.paint, at + 1, session.id(item.node()), message);
+                output.text(&fit::folded(&title, app.width, 3))?;
+                transcript::body(message, &mut |part| fit::fold(part, app.width, None, &mut |row| output.text(row)))
             };
             message::with(bodies, item, &mut scratch, write).map_err(&failed)??;
         }

@@ -30,13 +30,13 @@ use crate::ui::{escape, fit};
 /// setting; with ENTRY its label is printed, nothing if it has none; with NAME it is set. A change
 /// is one more line at the end of the file: everything else stays as it is.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = super::naming("\
 Examples:
   session-tree label session.jsonl                 all labels
   session-tree label session.jsonl user:1          the label of the last prompt
   session-tree label session.jsonl @~3 plan-b      set a label
   session-tree label session.jsonl label:plan-b --clear
-  printf '%s\\t%s\\n' @ green user:1 asked | session-tree label session.jsonl --from -")]
+  printf '@\\tgreen\\n' | session-tree label session.jsonl --from -"))]
 pub struct LabelArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -53,7 +53,7 @@ pub struct LabelArgs {
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Append to this entry instead of the file's leaf; this moves the leaf there
-    #[arg(long, value_name = "ENTRY")]
+    #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
     #[command(flatten)]
     writing: Writing,

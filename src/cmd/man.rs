@@ -13,7 +13,7 @@ use crate::ui::output::Output;
 ///
 /// It has everything that the help of all commands says.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   session-tree man | man -l -
   session-tree man > ~/.local/share/man/man1/session-tree.1   man finds it there")]
@@ -84,7 +84,9 @@ const FILES: [(&str, &str); 2] =
 /// # Errors
 /// None, but the library's signature has them.
 pub fn page() -> std::io::Result<String> {
-    let program = Cli::command();
+    // The page leaves nothing out that is left out of `-h`.
+    let shown = |command: Command| command.mut_args(|argument| argument.hide_short_help(false));
+    let program = shown(Cli::command()).mut_subcommands(shown);
     // Without a date the page is the same wherever it is made; a blank keeps its place.
     let man = Man::new(program.clone()).title("SESSION-TREE").date(" ").manual("User Commands");
     let mut out = Vec::new();
@@ -110,7 +112,7 @@ pub fn page() -> std::io::Result<String> {
     }
     let mut heading = Roff::new();
     heading.control("SH", ["EXAMPLES"]).to_writer(&mut out)?;
-    examples(program.get_after_help()).to_writer(&mut out)?;
+    examples(program.get_after_long_help()).to_writer(&mut out)?;
     Ok(tidied(&String::from_utf8_lossy(&out)))
 }
 
@@ -153,7 +155,7 @@ fn subcommand(command: &Command, out: &mut Vec<u8>) -> std::io::Result<()> {
     }
     let mut break_before = Roff::new();
     break_before.control("PP", []).to_writer(out)?;
-    examples(command.get_after_help()).to_writer(out)
+    examples(command.get_after_long_help()).to_writer(out)
 }
 
 /// Sets the examples that stand below a help text, as they are.

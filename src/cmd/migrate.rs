@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::Result;
@@ -21,7 +21,8 @@ use crate::core::source::Source;
 use crate::core::write::{self, Place};
 use crate::ui::json::Migrated;
 use crate::ui::output::Output;
-use crate::ui::report::{Bar, COULD_NOT, Failure};
+use crate::ui::progress::{Count, Progress};
+use crate::ui::report::{COULD_NOT, Failure};
 use crate::ui::summary;
 
 /// Bring old session files to version 3
@@ -30,9 +31,9 @@ use crate::ui::summary;
 /// what must change in a line changes; permissions and modification time stay. A file that is of
 /// version 3 already is not touched, and one bad file does not keep the others.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
-  session-tree migrate old.jsonl --backup          old.jsonl.bak keeps what it was
+  session-tree migrate old.jsonl --backup            old.jsonl.bak is as before
   session-tree migrate old.jsonl --output new.jsonl
   session-tree migrate ~/.pi/agent/sessions --check  exit 1 if one is old
   session-tree migrate ~/.pi/agent/sessions --dry-run
@@ -143,7 +144,11 @@ impl MigrateArgs {
     }
 
     fn all(&self, app: &App, jobs: &[Job]) -> Vec<Outcome> {
-        let bar = Bar::new(app.report, jobs.len());
+        let counted = Arc::default();
+        // Of a single file the bytes are counted.
+        let files = (jobs.len() > 1).then(|| Count::Things(Arc::clone(&counted), jobs.len(), "files"));
+        let _progress = files.map(|files| Progress::new(app.report, "migrating", files));
+        let only = Some(app).filter(|_| jobs.len() == 1);
         // Other names of a file wait until it is done under its first one.
         let mut seen = HashSet::new();
         let is_first = |at: &usize| jobs[*at].path.canonicalize().map_or(true, |path| seen.insert(path));
@@ -151,8 +156,8 @@ impl MigrateArgs {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(jobs.len()));
         let run = |at: usize| {
-            let outcome = self.migrate(&jobs[at].path);
-            bar.step();
+            let outcome = self.migrate(&jobs[at].path, only);
+            counted.fetch_add(1, Ordering::Relaxed);
             done.lock().unwrap_or_else(PoisonError::into_inner).push((at, outcome));
         };
         let work = || {
@@ -167,21 +172,20 @@ impl MigrateArgs {
             work();
         });
         again.into_iter().for_each(run);
-        bar.finish();
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|(at, _)| *at);
         done.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    fn migrate(&self, path: &Path) -> Outcome {
+    fn migrate(&self, path: &Path, only: Option<&App>) -> Outcome {
         let mut outcome = Outcome { from: None, to: None, status: Status::Failed, error: None, broke_links: false };
-        let mut done = self.try_migrate(path, &mut outcome);
+        let mut done = self.try_migrate(path, only, &mut outcome);
         for _ in 1..ATTEMPTS {
             if !matches!(done, Err(Error::Changed { .. })) {
                 break;
             }
             // Perhaps another name of the same file was just migrated.
-            done = self.try_migrate(path, &mut outcome);
+            done = self.try_migrate(path, only, &mut outcome);
         }
         if let Err(error) = done {
             outcome.to = outcome.from;
@@ -200,7 +204,7 @@ impl MigrateArgs {
         outcome
     }
 
-    fn try_migrate(&self, path: &Path, outcome: &mut Outcome) -> Result<(), Error> {
+    fn try_migrate(&self, path: &Path, only: Option<&App>, outcome: &mut Outcome) -> Result<(), Error> {
         let manners = self.writing.manners();
         manners.patience.check()?;
         let is_other = fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
@@ -211,6 +215,7 @@ impl MigrateArgs {
             });
         }
         let source = Source::open(path)?;
+        let _progress = only.map(|app| app.reading(&source));
         let (from, status) = match migrate::need(&source)? {
             Need::Nothing => (migrate::CURRENT, Status::Current),
             Need::Newer(version) => (version, Status::Newer),
@@ -251,11 +256,8 @@ impl MigrateArgs {
             return Err(Failure::usage("`--output` takes one input file", hint).into());
         };
         let failed = |error: Error| Failure::new(&error, path);
-        let source = match path == Path::new("-") {
-            true => Source::spool(io::stdin().lock()),
-            false => Source::open(path),
-        };
-        let source = source.map_err(failed)?;
+        let source = app.open(path).map_err(failed)?;
+        let progress = app.reading(&source);
         let need = migrate::need(&source).map_err(failed)?;
         let copy = |out: &mut dyn Write| match need {
             Need::Migration(_) => migrate::copy(&source, Torn::Copy, out),
@@ -271,12 +273,14 @@ impl MigrateArgs {
             let mut stdout = Output::new();
             stdout.hold();
             copy(&mut stdout).map_err(failed)?;
+            drop(progress);
             stdout.finish()?;
         } else {
             let permissions = source.permissions().unwrap_or_else(world::private);
             let patience = self.writing.manners().patience;
             let created = write::create(output, permissions, patience, &mut |out| copy(out));
             created.map_err(|error| Failure::new(&error, output))?;
+            drop(progress);
         }
         let outcomes = [Outcome { from: Some(from), to: Some(to), status, error: None, broke_links: false }];
         if output == Path::new("-") {

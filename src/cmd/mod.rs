@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::Result;
@@ -19,6 +20,7 @@ use crate::core::source::Source;
 use crate::hooks::{About, HookFailed};
 use crate::run::Failed;
 use crate::ui::paint::Paint;
+use crate::ui::progress::{Count, Counted, Progress};
 use crate::ui::report::{Failure, Report};
 
 pub mod branch;
@@ -38,19 +40,19 @@ mod world;
 #[derive(Debug, Args)]
 pub struct Global {
     /// Drop warnings and hints
-    #[arg(long, short, global = true, help_heading = "Common options")]
+    #[arg(long, short, global = true, hide_short_help = true, help_heading = "Common options")]
     quiet: bool,
     /// When to use colour; auto is on a terminal
-    #[arg(long, value_name = "WHEN", global = true, help_heading = "Common options")]
+    #[arg(long, value_name = "WHEN", global = true, hide_short_help = true, help_heading = "Common options")]
     color: Option<When>,
     /// Draw with ASCII characters only
-    #[arg(long, global = true, help_heading = "Common options")]
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     ascii: bool,
-    /// Cut rows to N columns; else to the terminal's or COLUMNS
-    #[arg(long, value_name = "N", global = true, value_parser = count, help_heading = "Common options")]
+    /// Cut or fold rows to N columns; else to the terminal's or COLUMNS
+    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
     width: Option<NonZeroUsize>,
     /// Work on N threads; else one a core, or four to migrate files
-    #[arg(long, value_name = "N", global = true, value_parser = count, help_heading = "Common options")]
+    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
     jobs: Option<NonZeroUsize>,
 }
 
@@ -83,7 +85,9 @@ impl App {
     pub fn new(global: &Global, json: bool) -> Self {
         world::survive_file_size_limit();
         let paint = |stream: &dyn IsTerminalDyn| Paint { color: color(global.color, stream), ascii: global.ascii };
-        let report = Report { json, quiet: global.quiet, paint: paint(&io::stderr()) };
+        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_watched = !json && !global.quiet && !is_dumb && IsTerminalDyn::is_terminal(&io::stderr());
+        let report = Report { json, quiet: global.quiet, paint: paint(&io::stderr()), is_watched };
         let width = global.width.map(NonZeroUsize::get).or_else(terminal_width);
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let jobs = global.jobs.map_or(cores, NonZeroUsize::get);
@@ -93,14 +97,43 @@ impl App {
         Self { report, paint: paint(&io::stdout()), width, home, jobs, files_at_once }
     }
 
+    /// Opens a file, or takes in standard input.
+    fn open(&self, path: &Path) -> Result<Source, Error> {
+        if path != Path::new("-") {
+            return Source::open(path);
+        }
+        let stream = io::stdin().lock();
+        if !self.report.is_watched {
+            return Source::spool(stream);
+        }
+        let done = Arc::default();
+        let _progress = Progress::new(self.report, "reading", Count::Stream(Arc::clone(&done)));
+        Source::spool(Counted { stream, done })
+    }
+
+    /// Shows how much of a file is read.
+    fn reading(&self, source: &Source) -> Progress {
+        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.read()), source.len()))
+    }
+
     /// Reads a session and tells of what is odd in it.
     fn load(&self, path: &Path, keep: Keep<'_>) -> Result<Session> {
-        let source = if path == Path::new("-") { Source::spool(io::stdin().lock()) } else { Source::open(path) };
-        let session = source.and_then(|source| Session::load(source, keep, self.jobs));
+        let session = self.open(path).and_then(|source| {
+            let _progress = self.reading(&source);
+            Session::load(source, keep, self.jobs)
+        });
         let session = session.map_err(|error| Failure::new(&error, path))?;
         self.report.problems(&session.problems.list(), path);
         Ok(session)
     }
+}
+
+/// Adds to the examples of a command how entries are named.
+fn naming(examples: &str) -> String {
+    let forms = "\
+ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
+@~3 (3 steps above it; ~N goes with every form), an id or its first characters.";
+    format!("{examples}\n\n{forms}")
 }
 
 /// Said when a file with several names was replaced.
@@ -217,12 +250,17 @@ fn read_text(path: &Path) -> Result<String, Error> {
 
 /// Gives how mistakes on a command line that does not parse are reported to programs.
 pub fn json_report() -> Report {
-    Report { json: true, quiet: false, paint: Paint { color: false, ascii: false } }
+    Report { json: true, quiet: false, paint: Paint { color: false, ascii: false }, is_watched: false }
 }
 
 /// Gives how hints on such mistakes are told to people.
 pub fn plain_report() -> Report {
-    Report { json: false, quiet: false, paint: Paint { color: color(None, &io::stderr()), ascii: false } }
+    Report {
+        json: false,
+        quiet: false,
+        paint: Paint { color: color(None, &io::stderr()), ascii: false },
+        is_watched: false,
+    }
 }
 
 /// Lets streams of different types be asked one question.

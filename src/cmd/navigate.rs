@@ -24,6 +24,7 @@ use crate::core::summary;
 use crate::hooks::{About, Answer, Event, Preparation};
 use crate::run::{self, Failed};
 use crate::ui::escape;
+use crate::ui::fit;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Told};
 use crate::ui::output::Output;
@@ -36,13 +37,13 @@ use crate::ui::report::{CANCELLED, Failure};
 /// reported, and `--leaf` lets any command work from there. With one of them a line is appended,
 /// and every agent resumes there.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = super::naming("\
 Examples:
-  session-tree navigate session.jsonl user:1          take the last prompt back
-  session-tree navigate session.jsonl label:ok --save go back for good
+  session-tree navigate session.jsonl user:1           take the last prompt back
+  session-tree navigate session.jsonl label:ok --save  go back for good
   session-tree navigate session.jsonl @~4 --summary 'Tried rounding: no use.'
   session-tree navigate session.jsonl @~4 --summarize --summarizer 'llm -s'
-  session-tree navigate session.jsonl 00c0e277 --dry-run --json")]
+  session-tree navigate session.jsonl 00c0e277 --dry-run --json"))]
 pub struct NavigateArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -53,28 +54,28 @@ pub struct NavigateArgs {
     #[arg(long)]
     root: bool,
     /// Come from this entry instead of the file's leaf
-    #[arg(long, value_name = "ENTRY")]
+    #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
     /// Attach this summary of what is left behind
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
     /// Attach the summary in this file; - for standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "summary")]
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "summary")]
     summary_file: Option<PathBuf>,
     /// Let a hook or the summarizer write the summary
     #[arg(long, conflicts_with_all = ["summary", "summary_file"])]
     summarize: bool,
-    /// Command that reads a prompt and prints a summary; else SESSION_TREE_SUMMARIZER
+    /// Command that writes it; else SESSION_TREE_SUMMARIZER
     #[arg(long, value_name = "COMMAND", requires = "summarize")]
     summarizer: Option<String>,
     /// How long the summarizer may take; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = world::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "600", hide_short_help = true, value_parser = world::seconds)]
     summarizer_timeout: Duration,
     /// What to tell the summarizer to do, instead of the usual
-    #[arg(long, value_name = "TEXT", requires = "summarize")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true, requires = "summarize")]
     instructions: Option<String>,
     /// How much of the conversation the summarizer gets, the newest first; 0 is all
-    #[arg(long, value_name = "TOKENS", default_value_t = 110_000, requires = "summarize")]
+    #[arg(long, value_name = "TOKENS", default_value_t = 110_000, hide_short_help = true, requires = "summarize")]
     token_budget: usize,
     /// Label the summary, else ENTRY
     #[arg(long, value_name = "NAME")]
@@ -378,7 +379,8 @@ impl NavigateArgs {
             return Ok(output.finish()?);
         }
         if let Some(hook) = &result.cancelled_by {
-            output.text(&format!("cancelled by hook `{}`; nothing was changed\n", escape::line(hook)))?;
+            let text = format!("cancelled by hook `{}`; nothing was changed\n", escape::line(hook));
+            output.text(&fit::folded(&text, app.width, 0))?;
             return Ok(output.finish()?);
         }
         let (is_dry, written) = (self.dry_run, result.written());

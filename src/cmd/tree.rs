@@ -1,6 +1,8 @@
 //! `tree`: prints the tree.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -19,9 +21,10 @@ use crate::core::walk;
 use crate::ui::json::{self as shape, Time, TreeRow};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
+use crate::ui::progress::{Count, Progress};
 use crate::ui::report::Failure;
 use crate::ui::tree::{TreeText, speaker, tilde, whole_or_cut};
-use crate::ui::{context as transcript, escape};
+use crate::ui::{context as transcript, escape, fit};
 
 /// Print the tree of a session
 ///
@@ -29,38 +32,39 @@ use crate::ui::{context as transcript, escape};
 /// comes first at every fork; a connector stands only where an entry has siblings. Reads the whole
 /// file once.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_long_help = super::naming("\
 Examples:
-  session-tree tree session.jsonl                    the conversation
-  session-tree tree latest                           of the newest session held here
-  session-tree tree session.jsonl --filter user-only only the prompts
+  session-tree tree session.jsonl                     the conversation
+  session-tree tree latest                            the newest one held here
+  session-tree tree session.jsonl --filter user-only  only the prompts
   session-tree tree session.jsonl --search 'login retry'
   session-tree tree session.jsonl --path --leaf label:wip
-  session-tree tree session.jsonl --entry user:1     the last prompt, whole
-  session-tree tree session.jsonl --filter all --format jsonl | jq -r .id")]
+  session-tree tree session.jsonl --entry user:1      the last prompt, whole
+  session-tree tree session.jsonl --entry @~3         what led to the leaf
+  session-tree tree session.jsonl --filter all --format jsonl | jq -r .id"))]
 pub struct TreeArgs {
     #[command(flatten)]
     session: SessionArg,
     /// Which entries to show
     #[arg(long, value_enum, default_value_t = FilterArg::Default, hide_default_value = true)]
     filter: FilterArg,
-    /// Show only entries that contain all these words, in any case
+    /// Show only entries that hold all these words
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
     /// Show only the path from the root to the leaf
     #[arg(long)]
     path: bool,
-    /// Print this entry whole instead of the tree; may be given several times
+    /// Print this entry whole; may be given several times
     #[arg(long, value_name = "ENTRY", conflicts_with_all = ["search", "path", "full", "filter"])]
     entry: Vec<String>,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY")]
     leaf: Option<String>,
     /// Work from before the first entry
-    #[arg(long, conflicts_with = "leaf")]
+    #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
     root: bool,
     /// Add the whole entry to each row (with --format jsonl)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     full: bool,
     /// How to print it
     #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
@@ -193,8 +197,12 @@ impl View<'_> {
         let on_path = self.args.path.then(|| walk::active(session, self.leaf));
         let query = self.args.search.as_deref().map(Query::new);
         let failed = self.failed();
+        let done = Arc::default();
+        let entries = query.as_ref().map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
+        let progress = entries.map(|entries| Progress::new(self.app.report, "searching", entries));
         let mut shown = vec![false; session.len()];
         for node in session.nodes() {
+            done.fetch_add(1, Ordering::Relaxed);
             let label = session.label(node).map(|label| label.name.as_str());
             let is_leaf = Some(node) == self.leaf;
             let passes = filter.shows(session.traits(node), label.is_some(), is_leaf)
@@ -209,6 +217,7 @@ impl View<'_> {
                 _ => passes,
             };
         }
+        drop(progress);
         if let (Some(text), false) = (&self.args.search, shown.contains(&true)) {
             self.app.report.hint(&format!("no entry that is shown contains all of: {text}"));
         }
@@ -410,24 +419,26 @@ impl View<'_> {
         let label = session.label(node).map(|label| format!("  [{}]", label.name)).unwrap_or_default();
         let when = time::minute(session.stamp(node));
         let head = format!("{}  {}  {when} UTC{label}", session.id(node), self.kind(node));
-        output.text(&format!("{}\n", escape::line(&head)))?;
+        let width = self.app.width;
+        let mut print = |text: &str| fit::fold(text, width, None, &mut |row| output.text(row));
+        print(&format!("{}\n", escape::line(&head)))?;
         let words = self.bodies.words(node)?;
         if session.traits(node).role == Role::ToolResult {
-            output.text(&format!("{}\n", escape::line(&words)))?;
+            print(&format!("{}\n", escape::line(&words)))?;
         }
         let entry = self.bodies.entry(node)?;
         let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
         let mut is_blank = true;
         transcript::body(object, &mut |part| {
             is_blank &= part.trim().is_empty();
-            output.text(part)
+            print(part)
         })?;
         if is_blank {
-            output.text(&format!("{}\n", escape::line(&words)))?;
+            print(&format!("{}\n", escape::line(&words)))?;
         }
         if !entry.kind().is_conversation() {
             // Nothing of it reads as text, so here is what is stored.
-            output.text(&format!("{}\n", escape::lines(&String::from_utf8_lossy(entry.object().bytes()))))?;
+            print(&format!("{}\n", escape::lines(&String::from_utf8_lossy(entry.object().bytes()))))?;
         }
         Ok(())
     }

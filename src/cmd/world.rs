@@ -29,10 +29,10 @@ use crate::ui::report::Failure;
 #[derive(Clone, Debug, Args)]
 pub(super) struct Writing {
     /// Write although another process has the file open
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     force: bool,
     /// How long to wait for another writer's lock
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", hide_short_help = true, value_parser = seconds)]
     lock_timeout: Duration,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct HookArgs {
     #[arg(long, value_name = "COMMAND")]
     hook: Vec<String>,
     /// How long each hook may take; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "60", hide_short_help = true, value_parser = seconds)]
     hook_timeout: Duration,
 }
 

@@ -6,6 +6,8 @@ use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::{Error, Result};
 
@@ -37,6 +39,7 @@ pub struct Source {
     file: File,
     len: u64,
     stat: Option<Stat>,
+    read: Arc<AtomicU64>,
 }
 
 impl Source {
@@ -55,7 +58,7 @@ impl Source {
         if !meta.is_file() || file.stream_position().is_err() {
             return Self::spool(file);
         }
-        Ok(Self { file, len: meta.len(), stat: Some(Stat::of(&meta)) })
+        Ok(Self { file, len: meta.len(), stat: Some(Stat::of(&meta)), read: Arc::default() })
     }
 
     /// Opens the front of a plain file: what stands behind `limit` bytes is as if it were not there.
@@ -69,7 +72,7 @@ impl Source {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file");
             return Err(Error::Io { doing: "cannot read", cause });
         }
-        Ok(Self { file, len: meta.len().min(limit), stat: Some(Stat::of(&meta)) })
+        Ok(Self { file, len: meta.len().min(limit), stat: Some(Stat::of(&meta)), read: Arc::default() })
     }
 
     /// Copies a stream into an unlinked temporary file.
@@ -79,7 +82,7 @@ impl Source {
     pub fn spool(mut stream: impl Read) -> Result<Self> {
         let mut file = tempfile::tempfile().map_err(Error::io("cannot make a temporary file"))?;
         let len = io::copy(&mut stream, &mut file).map_err(Error::io("cannot copy the input to a temporary file"))?;
-        Ok(Self { file, len, stat: None })
+        Ok(Self { file, len, stat: None, read: Arc::default() })
     }
 
     /// Gives the state of the file when it was opened; `None` for what was spooled.
@@ -96,6 +99,11 @@ impl Source {
     /// Gives the length in bytes when the source was opened.
     pub fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Gives how many bytes were read so far, to be looked at meanwhile.
+    pub fn read(&self) -> &Arc<AtomicU64> {
+        &self.read
     }
 
     /// Tells whether there was nothing in it.
@@ -124,6 +132,7 @@ impl Source {
     /// # Errors
     /// [`Error::Changed`] if the file is shorter now, [`Error::Io`] if reading fails.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
         self.file.read_exact_at(buffer, offset).map_err(|cause| {
             if cause.kind() == io::ErrorKind::UnexpectedEof {
                 return Error::Changed { line: None };

@@ -5,6 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::escape;
+use super::fit;
 use super::list::{Listing, PIECE};
 use super::output::Output;
 use super::paint::{Ink, Paint};
@@ -57,6 +58,7 @@ pub struct Findings {
     output: Output,
     form: Form,
     paint: Paint,
+    width: Option<usize>,
     count: usize,
 }
 
@@ -100,8 +102,8 @@ impl Findings {
     ///
     /// # Errors
     /// What the system says.
-    pub fn new(form: Form, paint: Paint) -> io::Result<Self> {
-        let mut findings = Self { output: Output::new(), form, paint, count: 0 };
+    pub fn new(form: Form, paint: Paint, width: Option<usize>) -> io::Result<Self> {
+        let mut findings = Self { output: Output::new(), form, paint, width, count: 0 };
         if form == Form::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
@@ -116,7 +118,7 @@ impl Findings {
     pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
-            Form::Text => self.output.text(&text(path, finding, self.paint)),
+            Form::Text => self.output.text(&folded(&text(path, finding, self.paint), self.width)),
             Form::Json => self.output.json_line(&Row::new(path, finding)),
             Form::Github => self.output.text(&github(path, finding)),
             Form::Sarif => {
@@ -136,7 +138,15 @@ impl Findings {
         let path = escape::line(path);
         let mark = if self.paint.ascii { "..." } else { "…" };
         out.push_str(&format!(" {path}: {mark} and {count} more of this kind (--json lists them all)\n"));
-        self.output.text(&out)
+        self.output.text(&fit::folded(&out, self.width, 4))
+    }
+
+    /// Sends what was printed so far on its way.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn flush(&mut self) -> io::Result<()> {
+        io::Write::flush(&mut self.output)
     }
 
     /// Ends the output.
@@ -146,11 +156,21 @@ impl Findings {
     pub fn finish(mut self, counts: Counts) -> io::Result<()> {
         match self.form {
             Form::Sarif => self.output.json(b"\n]}]}\n")?,
-            Form::Text if self.count > 0 || counts.files > 1 => self.output.text(&summary(counts))?,
+            Form::Text if self.count > 0 || counts.files > 1 => {
+                self.output.text(&fit::folded(&summary(counts), self.width, 2))?
+            }
             _ => {}
         }
         self.output.finish()
     }
+}
+
+/// Folds what is said of a finding, but no command in it that fits a row: it is there to be copied.
+fn folded(text: &str, width: Option<usize>) -> String {
+    let held = |text: &str| text.replace(' ', "\u{a0}");
+    let pieces = text.split('`').enumerate();
+    let pieces: Vec<_> = pieces.map(|(at, piece)| if at % 2 == 1 { held(piece) } else { piece.to_owned() }).collect();
+    fit::folded(&pieces.join("`"), width, 4).replace('\u{a0}', " ")
 }
 
 /// Says in one line how much was found.
@@ -310,7 +330,7 @@ pub fn why(path: &str, why: &Why, json: bool, width: Option<usize>, paint: Paint
     out.push_str("agents resume at ");
     paint.push(&mut out, Ink::Active, &escape::line(&leaf));
     out.push_str(&format!(": {}\n", escape::line(&why.why)));
-    output.text(&out)?;
+    output.text(&fit::folded(&out, width, 2))?;
     if !why.tips.is_empty() {
         table(&mut output, &why.tips, width, paint)?;
     }
@@ -335,7 +355,7 @@ fn table(output: &mut Output, tips: &[Tip], width: Option<usize>, paint: Paint) 
     let mut widest = [0; 4];
     for tip in tips {
         for (widest, cell) in widest.iter_mut().zip(cells(tip)) {
-            *widest = (*widest).max(super::fit::width(&cell));
+            *widest = (*widest).max(fit::width(&cell));
         }
     }
     let listing = Listing::new(&headings, &widest, width, output.is_terminal(), paint);
@@ -348,7 +368,7 @@ fn table(output: &mut Output, tips: &[Tip], width: Option<usize>, paint: Paint) 
 
 #[cfg(test)]
 mod tests {
-    use super::{github, uri};
+    use super::{folded, github, uri};
     use crate::core::check::{Code, Finding};
 
     #[test]
@@ -364,6 +384,13 @@ mod tests {
         };
         let expected = "::error file=a%2Cb%3A\\n%25c.jsonl,line=3,title=E011 orphan::100%25 a\\r\\n::error::x%0Aeffect: b%0Afix: c\n";
         assert_eq!(github("a,b:\n%c.jsonl", &finding), expected);
+    }
+
+    #[test]
+    fn commands_are_not_folded() {
+        let text = "  fix: delete it: `sed -i 3d FILE`\n";
+        assert_eq!(folded(text, Some(24)), "  fix: delete it:\n    `sed -i 3d FILE`\n");
+        assert_eq!(folded(text, None), text);
     }
 
     #[test]

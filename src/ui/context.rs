@@ -10,7 +10,14 @@ use crate::core::json::{Kind, Raw};
 use crate::core::stats::Size;
 
 /// Draws the state that heads a transcript.
-pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {
+pub fn heading(
+    paint: Paint,
+    width: Option<usize>,
+    leaf: Option<&str>,
+    state: &State,
+    messages: usize,
+    tokens: u64,
+) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -28,18 +35,18 @@ pub fn heading(paint: Paint, leaf: Option<&str>, state: &State, messages: usize,
     if !state.ttsr_rules.is_empty() {
         facts.push(("rules", state.ttsr_rules.join(", ")));
     }
-    rows(paint, None, &facts)
+    rows(paint, width, &facts)
 }
 
 /// Draws facts, one a row, each behind its name.
 pub(super) fn rows(paint: Paint, width: Option<usize>, facts: &[(&str, String)]) -> String {
     let columns = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8) + 2;
-    let width = width.unwrap_or(usize::MAX);
     let mut out = String::new();
     for (name, value) in facts {
-        let name = format!("{name:<columns$}");
-        paint.push(&mut out, Ink::Dim, &fit::cut(&name, width, paint.ascii));
-        out.push_str(&fit::cut(&escape::line(value), width.saturating_sub(columns), paint.ascii));
+        let mut line = String::new();
+        paint.push(&mut line, Ink::Dim, &format!("{name:<columns$}"));
+        line.push_str(&escape::line(value));
+        out.push_str(&fit::folded(&line, width, columns));
         out.push('\n');
     }
     out

@@ -1,6 +1,7 @@
 //! Fits text into columns of a terminal: wide characters and emoji take two.
 
 use std::borrow::Cow;
+use std::io;
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -30,6 +31,130 @@ pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     Cow::Owned(if width(&cut) <= columns { cut } else { mark.to_owned() })
 }
 
+/// Breaks text into rows of at most `columns`, at blanks where there are any, and gives them to
+/// `out` one by one, as one piece if all fit. What goes on is set in by `hang`, else as its line is.
+/// Sequences that set colours take no columns.
+///
+/// # Errors
+/// What `out` says.
+pub fn fold(
+    text: &str,
+    columns: Option<usize>,
+    hang: Option<usize>,
+    out: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    // No character is wider than it is long.
+    let Some(columns) = columns.filter(|&columns| text.len() > columns) else { return out(text) };
+    for line in text.split_inclusive('\n') {
+        let content = line.strip_suffix('\n').unwrap_or(line);
+        if content.len() <= columns || width(content) <= columns {
+            out(line)?;
+            continue;
+        }
+        let hang = hang.unwrap_or_else(|| indent(content)).min(columns / 2);
+        let mut row = Row::default();
+        for cluster in content.graphemes(true) {
+            if row.takes(cluster, columns) {
+                continue;
+            }
+            let rest = row.split(cluster);
+            row = row.end(hang, out)?;
+            // It is one word; with what it is set in by it may again be too long.
+            for cluster in rest.graphemes(true) {
+                if !row.takes(cluster, columns) {
+                    row = row.end(hang, out)?;
+                    row.push(cluster);
+                }
+            }
+        }
+        row.text.push_str(&line[content.len()..]);
+        out(&row.text)?;
+    }
+    Ok(())
+}
+
+/// Folds a short text.
+pub fn folded(text: &str, columns: Option<usize>, hang: usize) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    // Adding to a string cannot fail.
+    let _ = fold(text, columns, Some(hang), &mut |row| {
+        out.push_str(row);
+        Ok(())
+    });
+    out
+}
+
+/// Gives how far a line is set in, a mark of a list included.
+fn indent(line: &str) -> usize {
+    let blanks = line.len() - line.trim_start_matches(' ').len();
+    let is_item = ["- ", "* "].iter().any(|mark| line[blanks..].starts_with(mark));
+    blanks + if is_item { 2 } else { 0 }
+}
+
+/// A row that is being filled.
+#[derive(Default)]
+struct Row {
+    text: String,
+    columns: usize,
+    /// Where the last blanks behind a word are.
+    gap: Option<(usize, usize)>,
+    has_word: bool,
+    /// Whether it is not the first of its line: blanks before its first word are dropped.
+    goes_on: bool,
+    is_sequence: bool,
+}
+
+impl Row {
+    /// Adds a cluster if it has room.
+    fn takes(&mut self, cluster: &str, columns: usize) -> bool {
+        if self.goes_on && !self.has_word && cluster == " " {
+            return true;
+        }
+        let is_free = self.is_sequence || cluster == "\u{1b}";
+        if !is_free && self.has_word && self.columns + width(cluster) > columns {
+            return false;
+        }
+        self.push(cluster);
+        true
+    }
+
+    fn push(&mut self, cluster: &str) {
+        let at = self.text.len();
+        self.text.push_str(cluster);
+        if self.is_sequence || cluster == "\u{1b}" {
+            self.is_sequence = cluster != "m";
+            return;
+        }
+        self.columns += width(cluster);
+        if cluster != " " {
+            self.has_word = true;
+        } else if self.has_word {
+            self.gap = match self.gap {
+                Some((start, end)) if end == at => Some((start, at + 1)),
+                _ => Some((at, at + 1)),
+            };
+        }
+    }
+
+    /// Gives it away and begins the next one.
+    fn end(mut self, hang: usize, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<Self> {
+        self.text.push('\n');
+        out(&self.text)?;
+        Ok(Self { text: " ".repeat(hang), columns: hang, goes_on: true, ..Self::default() })
+    }
+
+    /// Takes off what goes into the next row, in front of a cluster that has no room in this one.
+    fn split(&mut self, cluster: &str) -> String {
+        let Some((start, end)) = self.gap.filter(|gap| cluster != " " || gap.1 == self.text.len()) else {
+            return cluster.trim_start_matches(' ').to_owned();
+        };
+        let cluster = cluster.trim_start_matches(' ');
+        let rest = format!("{}{cluster}", &self.text[end..]);
+        self.text.truncate(start);
+        rest
+    }
+}
+
 /// Cuts a path to at most `columns`; its end says most.
 pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     let wide = width(text);
@@ -49,7 +174,7 @@ pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str>
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, width};
+    use super::{cut, fold, folded, width};
 
     #[test]
     fn cuts_by_columns() {
@@ -59,6 +184,37 @@ mod tests {
         assert_eq!(cut("日本語", 4, false), "日…");
         assert_eq!(cut("日本語", 1, false), "…");
         assert_eq!(cut("x", 0, false), "");
+    }
+
+    #[test]
+    fn folds_at_blanks() {
+        assert_eq!(folded("one two three\n", Some(8), 0), "one two\nthree\n");
+        assert_eq!(folded("one two three", Some(7), 2), "one two\n  three");
+        assert_eq!(folded("one   two", Some(5), 0), "one\ntwo");
+        assert_eq!(folded("    indented", Some(6), 0), "    in\ndented");
+        assert_eq!(folded("abcdefgh ij", Some(4), 0), "abcd\nefgh\nij");
+        assert_eq!(folded("日本語の文字", Some(5), 1), "日本\n 語の\n 文字");
+        assert_eq!(folded("\u{1b}[1mone\u{1b}[0m two", Some(4), 0), "\u{1b}[1mone\u{1b}[0m\ntwo");
+        assert_eq!(folded("a b", None, 0), "a b");
+        let mut rows = Vec::new();
+        let text = "  - one two\n\nx";
+        fold(text, Some(8), None, &mut |row| {
+            rows.push(row.to_owned());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(rows, ["  - one\n", "    two\n", "\n", "x"]);
+    }
+
+    #[test]
+    fn nothing_is_lost_in_folds_and_no_row_is_too_wide() {
+        let text = "a👩‍👩‍👧‍👦é\u{301} 日🇩🇪x👍🏽  \u{301}b longer words   and ﷽ ends   ";
+        let words = |text: &str| text.split_whitespace().collect::<String>();
+        for (columns, hang) in (4..60).flat_map(|columns| [(columns, 0), (columns, 4), (columns, 99)]) {
+            let folded = folded(text, Some(columns), hang);
+            assert!(folded.lines().all(|row| width(row) <= columns), "{folded:?} in {columns}");
+            assert_eq!(words(&folded), words(text), "{columns}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod list;
 pub mod moved;
 pub mod output;
 pub mod paint;
+pub mod progress;
 pub mod report;
 pub mod stats;
 pub mod summary;

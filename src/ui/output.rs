@@ -44,7 +44,15 @@ impl Output {
     /// # Errors
     /// What the system says.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
-        self.write_all(text.as_bytes())
+        self.put(text.as_bytes())
+    }
+
+    /// Writes what is safe already.
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.held {
+            Some(held) => held.write_all(bytes),
+            None => self.stream.write_all(bytes),
+        }
     }
 
     /// Writes JSON text, whole strings only; bad UTF-8 becomes U+FFFD.
@@ -53,11 +61,11 @@ impl Output {
     /// What the system says.
     pub fn json(&mut self, json: &[u8]) -> io::Result<()> {
         if !self.is_terminal && std::str::from_utf8(json).is_ok() {
-            return self.write_all(json);
+            return self.put(json);
         }
         let text = String::from_utf8_lossy(json);
         let text = if self.is_terminal { Cow::Owned(escape::json(&text).into_owned()) } else { text };
-        self.write_all(text.as_bytes())
+        self.put(text.as_bytes())
     }
 
     /// Writes a value as one line of JSON.
@@ -94,15 +102,11 @@ impl Write for Output {
             // To be looked at, not to be read by a program: it must not do anything.
             let text = String::from_utf8_lossy(bytes);
             let text = escape::lines(&text).into_owned();
-            if let Some(held) = &mut self.held {
-                held.write_all(text.as_bytes())?;
-            }
+            self.put(text.as_bytes())?;
             return Ok(bytes.len());
         }
-        match &mut self.held {
-            Some(held) => held.write(bytes),
-            None => self.stream.write(bytes),
-        }
+        self.put(bytes)?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,10 +1,9 @@
 //! Warnings, hints and failures: words on stderr for people, objects for programs.
 
 use std::fmt;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::escape;
@@ -95,6 +94,8 @@ pub struct Report {
     pub quiet: bool,
     /// How stderr is drawn.
     pub paint: Paint,
+    /// Whether somebody sees on stderr what comes and goes.
+    pub is_watched: bool,
 }
 
 #[derive(Serialize)]
@@ -192,32 +193,6 @@ impl Report {
         let mut out = String::new();
         self.paint.push(&mut out, ink, what);
         print(&format!("{out}: {}\n", escape::line(text)));
-    }
-}
-
-/// A progress bar, on a terminal only.
-#[derive(Debug)]
-pub struct Bar(ProgressBar);
-
-impl Bar {
-    /// Starts one for so many files.
-    pub fn new(report: Report, files: usize) -> Self {
-        let is_shown = !report.json && !report.quiet && files > 1 && std::io::stderr().is_terminal();
-        let bar = if is_shown { ProgressBar::new(files as u64) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files") {
-            bar.set_style(if report.paint.ascii { style.progress_chars("=> ") } else { style });
-        }
-        Self(bar)
-    }
-
-    /// Tells that one more is done.
-    pub fn step(&self) {
-        self.0.inc(1);
-    }
-
-    /// Takes the bar away.
-    pub fn finish(&self) {
-        self.0.finish_and_clear();
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::escape;
 use super::fit;
-use super::list::{Listing, PIECE};
+use super::list::{FEW, Listing, PIECE};
 use super::paint::Paint;
 
 /// One file.
@@ -30,8 +30,10 @@ pub fn table(files: &[File<'_>], width: Option<usize>, borders: bool, paint: Pai
     if !news.is_empty() {
         let widest = |text: &dyn Fn(&File<'_>) -> usize| news.iter().map(|file| text(file)).max().unwrap_or(0);
         let status = widest(&|file| file.status.len());
-        // What is left beside the other columns, their gaps and borders.
-        let room = width.map_or(usize::MAX, |width| width.saturating_sub(status + 7 + 10));
+        // What is left beside the other columns and their gaps.
+        let borders = borders && width.is_none_or(|width| width >= status + 7 + 10 + FEW);
+        let gaps = if borders { 10 } else { 4 };
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(status + 7 + gaps));
         let path = |file: &File<'_>| {
             let path = file.path.display().to_string();
             fit::cut_front(&escape::line(&path), room.max(8), paint.ascii).into_owned()
@@ -52,7 +54,7 @@ pub fn table(files: &[File<'_>], width: Option<usize>, borders: bool, paint: Pai
     let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let plural = if files.len() == 1 { "file" } else { "files" };
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
-    out.push_str(&format!("{} {plural}{counts}\n", files.len()));
+    out.push_str(&fit::folded(&format!("{} {plural}{counts}\n", files.len()), width, 2));
     out
 }
 

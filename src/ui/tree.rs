@@ -94,15 +94,22 @@ impl<'s> TreeText<'s> {
         facts.push(format!("v{}", self.session.version));
         let entries = plural(entries, "entry", "entries");
         facts.push(format!("{entries}, {}", plural(branches, "branch", "branches")));
-        let facts = escape::line(&facts.join(between)).into_owned();
+        // Without room the folder goes first, then the name, down to a few words, then the version and
+        // the id: how much there is says most.
+        const FEW: usize = 16;
+        let (gap, width) = (fit::width(between), self.width.unwrap_or(usize::MAX));
+        let all = |facts: &[String]| escape::line(&facts.join(between)).into_owned();
+        let mut few = FEW;
+        while facts.len() > 1 && fit::width(&all(&facts)) + gap + FEW > width {
+            facts.remove(facts.len() - 2);
+            few = FEW - gap;
+        }
+        let facts = all(&facts);
         let folder = header.cwd.as_deref().unwrap_or_default();
         let folder = escape::line(&self.tilde(folder)).into_owned();
         let name = escape::line(&self.tilde(name)).into_owned();
         let name = if name.is_empty() { "(no name)".to_owned() } else { name };
-        // Without room the folder goes first, then the name, down to a few words, then the facts.
-        const FEW: usize = 16;
-        let (gap, width) = (fit::width(between), self.width.unwrap_or(usize::MAX));
-        let room = width.saturating_sub(gap.saturating_add(fit::width(&facts))).max(FEW.min(width));
+        let room = width.saturating_sub(gap.saturating_add(fit::width(&facts))).max(few.min(width));
         let name = fit::cut(&name, room, self.paint.ascii);
         let mut out = String::new();
         self.paint.push(&mut out, Ink::Strong, &name);
@@ -151,7 +158,7 @@ impl<'s> TreeText<'s> {
             cut
         };
         // What marks the row is worth more than the end of its words, but not than all of them.
-        const FEW: usize = 12;
+        const FEW: usize = 8;
         let dot = if row.is_active { self.glyphs.dot } else { "" };
         let front = fit::width(&id) + pad.len() + fit::width(&gutters) + fit::width(dot);
         let fits = front + FEW + fit::width(&marks) <= width;

@@ -13,8 +13,8 @@ const PARTS: [&str; 3] = ["core", "ui", "cmd"];
 const CORE: [&str; 38] = [
     "holder", "error", "problem", "source", "line", "text", "json", "time", "entry", "header", "preview", "inspect",
     "load", "upgrade", "session", "body", "walk", "filter", "rows", "search", "select", "lookup", "context", "message",
-    "usage", "stats", "compare", "files", "summary", "draft", "label", "navigate", "branch", "lock", "write", "migrate",
-    "commit", "check",
+    "usage", "stats", "compare", "files", "summary", "draft", "label", "navigate", "branch", "lock", "write",
+    "migrate", "commit", "check",
 ];
 
 /// Names that core has no business with: the command line, printing, environment and clock.

@@ -75,7 +75,7 @@ fn every_option_of_every_command_is_in_it() {
 }
 
 fn examples(text: &str, command: &Command) {
-    let help = command.get_after_help().unwrap().to_string();
+    let help = command.get_after_long_help().unwrap().to_string();
     let lines: Vec<_> = help.lines().filter(|line| line.contains("session-tree")).collect();
     assert!(!lines.is_empty(), "{}", command.get_name());
     for line in lines {

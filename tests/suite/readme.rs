@@ -16,19 +16,19 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn readme() -> String {
+pub fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("there is a README.md")
 }
 
 /// A run of lines, inside a code block or between two.
-struct Block {
+pub struct Block {
     /// What stands behind the fence; `None` outside.
-    language: Option<String>,
-    lines: Vec<String>,
+    pub language: Option<String>,
+    pub lines: Vec<String>,
 }
 
 /// Splits Markdown at its fences; joined again, [`text`] gives the same Markdown.
-fn blocks(markdown: &str) -> Vec<Block> {
+pub fn blocks(markdown: &str) -> Vec<Block> {
     let mut blocks = vec![Block { language: None, lines: Vec::new() }];
     for line in markdown.lines() {
         let inside = blocks.last().is_some_and(|block| block.language.is_some());

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::{HEADER, Scratch, entry, label, message};
+use crate::pty::Terminal;
 use crate::support::{Run, data, finish};
 
 /// Everything that a terminal might obey, and what would forge a line of its own. No NUL, so that
@@ -356,9 +357,20 @@ fn wide() -> Scratch {
 fn check_widths(options: &str) {
     let scratch = wide();
     let rows = scratch.run(options).ok().lines().count();
+    check_widths_of(&scratch, options, |count| count == rows);
+}
+
+/// Checks that no line is wider than asked for; facts above the rows may be folded.
+fn check_folded_widths(options: &str) {
+    let scratch = wide();
+    let rows = scratch.run(options).ok().lines().count();
+    check_widths_of(&scratch, options, |count| count >= rows);
+}
+
+fn check_widths_of(scratch: &Scratch, options: &str, is_right: impl Fn(usize) -> bool + Sync) {
+    let is_right = &is_right;
     thread::scope(|scope| {
         for half in 0..2 {
-            let scratch = &scratch;
             scope.spawn(move || {
                 for width in (1..=60).chain((61..=200).step_by(3)).skip(half).step_by(2) {
                     let out = scratch.run(&format!("{options} --width {width}")).ok();
@@ -368,7 +380,8 @@ fn check_widths(options: &str) {
                         "{options} --width {width}: {} columns: {widest:?}",
                         widest.width()
                     );
-                    assert_eq!(out.lines().count(), rows, "{options} --width {width}");
+                    let count = out.lines().count();
+                    assert!(is_right(count), "{options} --width {width}: {count} lines");
                 }
             });
         }
@@ -389,14 +402,14 @@ fn tree_rows_in_ascii_fit_every_width() {
 fn tables_fit_every_width() {
     check_widths("tree s.jsonl --filter all --format table");
     check_widths("branch s.jsonl --format table");
-    check_widths("context s.jsonl --stats");
+    check_folded_widths("context s.jsonl --stats");
 }
 
 #[test]
 fn lists_fit_every_width() {
     check_widths("label s.jsonl");
     check_widths("branch s.jsonl");
-    check_widths("context s.jsonl --diff id000000");
+    check_folded_widths("context s.jsonl --diff id000000");
 }
 
 #[test]
@@ -445,6 +458,20 @@ fn colour_follows_option_then_variables() {
     for term in ["xterm-256color", "dumb", ""] {
         check(&[], &[("TERM", term)], false);
         check(&["--color", "always"], &[("TERM", term)], true);
+    }
+}
+
+#[test]
+fn a_terminal_gets_the_colours_that_a_pipe_can_ask_for() {
+    let scratch = wide();
+    for args in
+        ["tree s.jsonl", "context s.jsonl", "tree s.jsonl --entry @", "branch s.jsonl", "label s.jsonl id000000"]
+    {
+        let piped = scratch.run(&format!("{args} --color always --width 60"));
+        let (seen, code) = Terminal::start(&mut scratch.command(args.split(' ')), 60).finish();
+        assert_eq!(code, 0, "{args}");
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(lines(&seen), lines(&(piped.stderr + &piped.stdout)), "{args}");
     }
 }
 

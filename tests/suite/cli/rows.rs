@@ -98,13 +98,18 @@ fn entries_are_printed_whole() {
     let scratch = Scratch::new(&[first.as_str(), odd]);
     let out = scratch.run("tree s.jsonl --entry @ --entry aaaa --entry @ --json").ok();
     assert_eq!(out, format!("{0}\n{first}\n{0}\n", odd.trim()));
-    let out = scratch.run("tree s.jsonl --entry @ --entry aaaa1111 --width 20").ok();
+    let out = scratch.run("tree s.jsonl --entry @ --entry aaaa1111").ok();
     let lines: Vec<_> = out.lines().collect();
     assert!(lines[0].starts_with("bbbb2222  user"), "{out}");
     assert_eq!(lines[1..4], ["a", "    b", ""], "{out}");
     assert!(lines[4].starts_with("aaaa1111  user  2026-01-01 00:00"), "{out}");
     assert!(lines[5].starts_with("one word") && lines[5].ends_with("end"), "{out}");
     assert_eq!(lines[6..], ["next line"], "{out}");
+    // A width folds lines and leaves nothing out.
+    let narrow = scratch.run("tree s.jsonl --entry @ --entry aaaa1111 --width 20").ok();
+    assert!(narrow.lines().all(|line| line.len() <= 20), "{narrow}");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&narrow), words(&out));
 }
 
 #[test]
