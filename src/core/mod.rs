@@ -22,6 +22,7 @@ pub mod lock;
 pub mod message;
 pub mod migrate;
 pub mod navigate;
+pub mod offer;
 pub mod preview;
 pub mod problem;
 pub mod rows;

@@ -1,5 +1,7 @@
 //! Ways through the tree. All of them are loops, and each entry is visited once.
 
+use std::cmp::Reverse;
+
 use super::entry::Kind;
 use super::session::{NodeId, Session};
 
@@ -61,4 +63,26 @@ pub fn tips(session: &Session) -> Vec<NodeId> {
         own.any(|node| session.traits(node).kind == Kind::Message)
     })
     .collect()
+}
+
+/// Gives the nearest part of the conversation on the path to every entry, the entry itself included.
+/// `order` has parents before children.
+pub fn conversation(session: &Session, order: &[NodeId]) -> Vec<Option<NodeId>> {
+    let mut talk = vec![None; session.len()];
+    for &node in order {
+        let own = session.traits(node).kind.is_conversation().then_some(node);
+        talk[node.index()] = own.or_else(|| session.parent(node).and_then(|parent| talk[parent.index()]));
+    }
+    talk
+}
+
+/// Gives where a conversation can go on: the tips of all branches and the file's leaf, the one
+/// with the newest conversation first. `talk` is what [`conversation`] gives.
+pub fn newest_tips(session: &Session, talk: &[Option<NodeId>]) -> Vec<NodeId> {
+    let mut nodes = tips(session);
+    if let Some(leaf) = session.leaf().filter(|leaf| !nodes.contains(leaf)) {
+        nodes.push(leaf);
+    }
+    nodes.sort_by_key(|&node| Reverse((session.stamp(talk[node.index()].unwrap_or(node)).ms(), node)));
+    nodes
 }

@@ -1,6 +1,5 @@
 //! Where agents resume a session, why there, and what the other branches are.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Code;
@@ -97,12 +96,8 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
 fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
     let sums = Sums::new(session)?;
     let leaf = session.leaf();
-    let mut nodes = walk::tips(session);
-    if let Some(leaf) = leaf.filter(|leaf| !nodes.contains(leaf)) {
-        nodes.push(leaf);
-    }
-    let talk = |node: NodeId| sums.talk[node.index()].map_or(node, |talk| talk);
-    nodes.sort_by_key(|&node| Reverse((session.stamp(talk(node)).ms(), node)));
+    let nodes = walk::newest_tips(session, &sums.talk);
+    let talk = |node: NodeId| sums.talk[node.index()].unwrap_or(node);
     let mut bodies = Bodies::new(session);
     let mut steps = 0;
     let mut tips = Vec::with_capacity(nodes.len());
@@ -147,7 +142,7 @@ impl Sums {
         let mut sums = Self {
             messages: vec![0; order.len()],
             is_plain: vec![true; order.len()],
-            talk: vec![None; order.len()],
+            talk: walk::conversation(session, &order),
             depth: walk::depths(session, &order),
         };
         for &node in &order {
@@ -163,8 +158,6 @@ impl Sums {
             sums.messages[at] = above.map_or(0, |above| sums.messages[above]) + u32::from(adds);
             sums.is_plain[at] = above.is_none_or(|above| sums.is_plain[above])
                 && !matches!(traits.kind, Kind::Compaction | Kind::ContextEdit | Kind::ResetBoundary);
-            let own = traits.kind.is_conversation().then_some(node);
-            sums.talk[at] = own.or_else(|| above.and_then(|above| sums.talk[above]));
         }
         Ok(sums)
     }
