@@ -148,7 +148,7 @@ impl Cli {
             Command::Navigate(args) => return args.run(app),
             Command::Migrate(args) => return args.run(app),
             Command::Check(args) => return args.run(app),
-            Command::Completions(args) => args.run(),
+            Command::Completions(args) => args.run(app),
         };
         done.map(|()| ExitCode::SUCCESS)
     }
