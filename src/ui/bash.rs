@@ -96,6 +96,10 @@ impl Typed {
 
     /// Adds a word so that bash reads it again as it is; tells whether that can be done.
     fn quoted(&self, out: &mut String, word: &str) -> bool {
+        if self.quote.is_some_and(|quote| word.ends_with(quote)) {
+            // Bash would take this end for that of the quotes.
+            return false;
+        }
         match self.quote {
             Some('\'') => out.push_str(&word.replace('\'', "'\\''")),
             // Between these quotes no backslash keeps bash from looking into its history.
@@ -199,6 +203,9 @@ mod tests {
         check("s label:", "label:!x", "\\!x\n");
         check("s \"label:", "label:!x", "");
         check("s label:", "label:日本", "日本\n");
+        check("s \"label:", "label:a\"", "");
+        check("s 'label:", "label:a'", "");
+        check("s \"label:", "label:a'", "label:a'\n");
     }
 
     #[test]
