@@ -1,13 +1,17 @@
 """Presses TAB in real shells. Started by run.sh: press.py BIN PACKAGE WORK."""
 
+import ctypes
 import json
 import os
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
-from terminal import ENTER, ERASE, INTERRUPT, TAB, Silent, Terminal
+from terminal import ENTER, ERASE, PATIENCE, TAB, Silent, Terminal
 
 BIN, PACKAGE, WORK = sys.argv[1:]
 HOME, FILES, PROGRAMS = (os.path.join(WORK, name) for name in ("home", "files", "bin"))
@@ -18,12 +22,13 @@ ENV = {
     "TERM": "xterm",
     "NO_COLOR": "1",
     "INPUTRC": "/dev/null",
+    "XDG_RUNTIME_DIR": WORK,
 }
 PROMPT = "READY> "
 
 # Labels that a shell could take for something else. Their first letters tell them apart.
 ODD = ["a b", "b'c", "c$HOME", 'd"e', "e;f", "f\\g", "g*h", "h:i", "i!j", "k(l)", "l~m", "m#n", "n|o&p", "o`id`",
-       "p{q,r}", "q=r", "r@s", "s<t>u", "t  u", "u日本", "v\\ w", "w%s", "x^y", "y[z]"]
+       "p{q,r}", "q=r", "r@s", "s<t>u", "t  u", "u日本", "v\\ w", "w%s", "x^y", "y[z]", "A b ", "B\u00a0c", "C\\'d\"e"]
 # Labels that no shell may be given.
 HOSTILE = ["z\nid", "z\x1b[31m", "z\u202ey", "z\tq"]
 
@@ -70,15 +75,16 @@ class Shell:
             why = str(silent)
         self.verdict(keys, why)
 
-    def check_list(self, keys, *expected, leave=INTERRUPT, left=PROMPT):
-        """Types with TABs, waits for what the shell lists, and leaves that."""
+    def check_list(self, keys, *expected, leave=ERASE):
+        """Types with TABs, waits for what the shell lists, and leaves that for an empty line."""
         self.terminal.press(keys)
         why = None
         try:
             for text in expected:
                 self.terminal.wait(text)
-            self.terminal.press(leave)
-            self.terminal.wait(left)
+            self.terminal.press(f"{leave}echo le''ft{ENTER}")
+            self.terminal.wait("left\r\n", "left\n")
+            self.terminal.wait(PROMPT)
         except Silent as silent:
             why = str(silent)
         self.verdict(keys, why)
@@ -93,7 +99,14 @@ def checks(shell):
     shell.check(f"session-tree check --allow glu{TAB}demo.jsonl")
     shell.check(f"session-tree label de{TAB}", "bisected")
     shell.check(f"session-tree label my{TAB}", "bisected")
+    shell.check(f"session-tree label 'my{TAB}", "bisected")
+    shell.check(f'session-tree label "my{TAB}', "bisected")
+    shell.check(f"session-tree label odd{TAB}", "bisected")
+    shell.check(f"session-tree label 'odd $name{TAB}", "bisected")
     shell.check(f"session-tree label below/de{TAB}", "bisected")
+    shell.check(f"session-tree label below/x=y{TAB}", "bisected")
+    shell.check(f"session-tree check demo.jsonl --baseline=below/kn{TAB}")
+    shell.check(f"session-tree check demo.jsonl --baseline below/kn{TAB}")
     shell.check(f"session-tree label ~/ho{TAB}", "bisected")
     shell.check(f"session-tree label fol{TAB}dee{TAB}", "bisected")
     shell.check(f"session-tree check de{TAB}")
@@ -116,7 +129,7 @@ def checks(shell):
     for at, label in enumerate(ODD):
         # Between these quotes bash and zsh look into their history, and nothing keeps them from it.
         for quote in ("", "'") if "!" in label else ("", "'", '"'):
-            shell.check(f"session-tree tree odd.jsonl --entry {quote}label:{label[0]}{TAB}", f"odd{at:05}  ")
+            shell.check(f"session-tree tree labels.jsonl --entry {quote}label:{label[0]}{TAB}", f"labels{at:05}")
     for path in ("missing.jsonl", "pipe.jsonl", "folder", "broken.jsonl", "/dev/zero", "-"):
         shell.check(f"session-tree tree {path} --entry label:{TAB}{ERASE}true")
 
@@ -165,9 +178,9 @@ def elvish_checks(shell):
     shell.check(f"session-tree context demo.jsonl --leaf=label:bi{TAB}{ENTER}", "f436a8df")
     for at, label in enumerate(ODD):
         if any(char in " '\"$;\\*()#|&`{}<>[]" for char in label):
-            shell.check(f"session-tree tree odd.jsonl --entry label:{label[0]}{TAB}{ENTER}", f"odd{at:05}  ")
+            shell.check(f"session-tree tree labels.jsonl --entry label:{label[0]}{TAB}{ENTER}", f"labels{at:05}")
     shell.check_list(f"{entry}{TAB}", "user:1", "Commit and push it.", "d ago", "tip, assistant",
-                     leave=f"{ENTER}; echo le''ft{ENTER}", left="left")
+                     leave=f"{ENTER};")
 
 
 def write_session(name, labels):
@@ -183,7 +196,7 @@ def write_session(name, labels):
         parent = id
 
     for at, label in enumerate(labels):
-        id = f"{stem}{at:05}" if stem == "odd" else f"{stem}{at + 1:04}"
+        id = f"{stem}{at:05}" if stem == "labels" else f"{stem}{at + 1:04}"
         add("message", id, message={"role": "user", "content": f"message {at}"})
         add("label", f"set{at:05}", targetId=id, label=label)
     with open(os.path.join(FILES, name), "w", encoding="utf-8") as file:
@@ -195,16 +208,17 @@ def prepare():
         os.makedirs(folder)
     os.symlink(BIN, f"{PROGRAMS}/session-tree")
     demo = f"{PACKAGE}/tests/data/demo.jsonl"
-    for copy in ("demo.jsonl", "my session.jsonl", "below/demo.jsonl", "folder/deep.jsonl", "../home/home.jsonl"):
+    for copy in ("demo.jsonl", "my session.jsonl", "odd $name; (x) & 'y'.jsonl", "below/demo.jsonl",
+                 "below/x=y.jsonl", "folder/deep.jsonl", "../home/home.jsonl"):
         shutil.copy(demo, f"{FILES}/{copy}")
     # What does not end in .jsonl is not offered.
-    for name in ("demo.txt", "my notes", "below/demo.md"):
+    for name in ("demo.txt", "my notes", "below/demo.md", "below/known"):
         open(f"{FILES}/{name}", "w").close()
     os.mkfifo(f"{FILES}/pipe.jsonl")
     with open(f"{FILES}/broken.jsonl", "w") as file:
         file.write('{"type":"session","id"')
     write_session("one.jsonl", ["plan b"])
-    write_session("odd.jsonl", ODD + HOSTILE)
+    write_session("labels.jsonl", ODD + HOSTILE)
 
 
 def install(shell):
@@ -219,7 +233,25 @@ def install(shell):
     subprocess.run(["bash", "-c", found[0]], env=ENV, check=True)
 
 
+def leave_nothing():
+    """Waits for what a shell left running (elvish keeps a process of its own for a moment)."""
+    end = time.monotonic() + PATIENCE
+    try:
+        while True:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                if time.monotonic() > end:
+                    with open(f"/proc/self/task/{os.getpid()}/children") as children:
+                        for child in children.read().split():
+                            os.kill(int(child), signal.SIGKILL)
+                select.select([], [], [], 0.01)
+    except ChildProcessError:
+        pass
+
+
 def main():
+    # Whatever loses its parent becomes a child of this process.
+    pr_set_child_subreaper = 36
+    ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
     prepare()
     shells = [
         Shell("bash", ["-i"], ".bashrc", f"PS1='{PROMPT}'\n", lambda shell: (checks(shell), bash_checks(shell))),
@@ -234,6 +266,7 @@ def main():
         shell.start()
         shell.checks(shell)
         shell.terminal.close()
+        leave_nothing()
         print(f"{shell.name}: {shell.passed} passed, {shell.failed} failed", flush=True)
         passed += shell.passed
         failed += shell.failed

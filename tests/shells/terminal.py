@@ -11,7 +11,7 @@ import struct
 import termios
 import time
 
-TAB, ENTER, ERASE, INTERRUPT = "\t", "\r", "\x15", "\x03"
+TAB, ENTER, ERASE = "\t", "\r", "\x15"
 # How long a shell may take to answer, in seconds: only ever reached where something is wrong.
 PATIENCE = 10
 ESCAPES = re.compile(r"\x1b\[[0-9;:<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78cM]")
