@@ -72,14 +72,15 @@ pub fn entries(session: &Session, leaf: Option<NodeId>, wanted: Wanted, typed: &
     let mut found = Found { session, leaf, wanted, typed, names: Vec::new(), ids: HashSet::new() };
     found.names();
     found.user_messages();
-    let talk = found.tips();
+    found.tips();
     if found.names.is_empty() && !typed.is_empty() {
         found.other_ids();
     }
     let mut bodies = Bodies::new(session);
     let mut offers = Vec::with_capacity(found.names.len());
     for (name, node, reason) in found.names {
-        let says = if reason == Reason::Tip { talk[node.index()].unwrap_or(node) } else { node };
+        let talk = if reason == Reason::Tip { walk::conversation(session, node) } else { None };
+        let says = talk.unwrap_or(node);
         offers.push(Offer { name, node, reason, stamp: session.stamp(says), words: bodies.words(says)? });
     }
     Ok(offers)
@@ -164,12 +165,9 @@ impl Found<'_> {
         users.filter(|&node| self.id(node, Reason::Message)).take(MOST).for_each(drop);
     }
 
-    /// Adds the tips, and gives what part of the conversation belongs to each entry.
-    fn tips(&mut self) -> Vec<Option<NodeId>> {
-        let talk = walk::conversation(self.session, &walk::display_order(self.session, self.leaf));
-        let tips = walk::newest_tips(self.session, &talk);
-        tips.into_iter().filter(|&tip| self.id(tip, Reason::Tip)).take(MOST).for_each(drop);
-        talk
+    fn tips(&mut self) {
+        let tips = walk::newest_tips(self.session).into_iter();
+        tips.filter(|&(tip, _)| self.id(tip, Reason::Tip)).take(MOST).for_each(drop);
     }
 
     fn other_ids(&mut self) {

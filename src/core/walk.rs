@@ -65,24 +65,22 @@ pub fn tips(session: &Session) -> Vec<NodeId> {
     .collect()
 }
 
-/// Gives the nearest part of the conversation on the path to every entry, the entry itself included.
-/// `order` has parents before children.
-pub fn conversation(session: &Session, order: &[NodeId]) -> Vec<Option<NodeId>> {
-    let mut talk = vec![None; session.len()];
-    for &node in order {
-        let own = session.traits(node).kind.is_conversation().then_some(node);
-        talk[node.index()] = own.or_else(|| session.parent(node).and_then(|parent| talk[parent.index()]));
-    }
-    talk
+/// Gives the nearest part of the conversation on the path to an entry, the entry itself included.
+pub fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
+    let mut path = std::iter::successors(Some(node), |&node| session.parent(node));
+    path.find(|&node| session.traits(node).kind.is_conversation())
 }
 
 /// Gives where a conversation can go on: the tips of all branches and the file's leaf, the one
-/// with the newest conversation first. `talk` is what [`conversation`] gives.
-pub fn newest_tips(session: &Session, talk: &[Option<NodeId>]) -> Vec<NodeId> {
+/// with the newest conversation first, each with the last part of its conversation.
+pub fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
     let mut nodes = tips(session);
     if let Some(leaf) = session.leaf().filter(|leaf| !nodes.contains(leaf)) {
         nodes.push(leaf);
     }
-    nodes.sort_by_key(|&node| Reverse((session.stamp(talk[node.index()].unwrap_or(node)).ms(), node)));
-    nodes
+    // The branch of each tip has a message of its own: no stretch of a path is walked twice.
+    let talk = |node: NodeId| (node, conversation(session, node).unwrap_or(node));
+    let mut tips: Vec<_> = nodes.into_iter().map(talk).collect();
+    tips.sort_by_key(|&(node, talk)| Reverse((session.stamp(talk).ms(), node)));
+    tips
 }

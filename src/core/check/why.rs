@@ -96,12 +96,10 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
 fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
     let sums = Sums::new(session)?;
     let leaf = session.leaf();
-    let nodes = walk::newest_tips(session, &sums.talk);
-    let talk = |node: NodeId| sums.talk[node.index()].unwrap_or(node);
     let mut bodies = Bodies::new(session);
     let mut steps = 0;
-    let mut tips = Vec::with_capacity(nodes.len());
-    for node in nodes {
+    let mut tips = Vec::new();
+    for (node, talk) in walk::newest_tips(session) {
         let messages = match sums.messages(node) {
             Some(messages) => Some(messages),
             None => {
@@ -116,10 +114,10 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
         tips.push(Tip {
             id: session.id(node).to_owned(),
             line: session.line(node),
-            stamp: session.stamp(talk(node)),
+            stamp: session.stamp(talk),
             messages,
             is_active: leaf_counts && leaf == Some(node),
-            words: bodies.words(talk(node))?,
+            words: bodies.words(talk)?,
         });
     }
     Ok(tips)
@@ -130,8 +128,6 @@ struct Sums {
     /// Messages up to each entry, if nothing on its path does more than add one.
     messages: Vec<u32>,
     is_plain: Vec<bool>,
-    /// The nearest part of the conversation, the entry itself included.
-    talk: Vec<Option<NodeId>>,
     depth: Vec<u32>,
 }
 
@@ -142,7 +138,6 @@ impl Sums {
         let mut sums = Self {
             messages: vec![0; order.len()],
             is_plain: vec![true; order.len()],
-            talk: walk::conversation(session, &order),
             depth: walk::depths(session, &order),
         };
         for &node in &order {
