@@ -1,6 +1,6 @@
 # Completion of session-tree in bash. Made to be put where bash-completion looks, or to be sourced.
 _session_tree() {
-    local line name form= variables=()
+    local line name form='' variables=()
     # What variables hold is known to this shell only.
     for line in "${COMP_WORDS[@]}"; do
         if [[ $line =~ ^\"?\$\{?([A-Za-z_][A-Za-z_0-9]*)\}?\"?$ ]]; then
