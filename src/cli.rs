@@ -161,7 +161,7 @@ impl Cli {
             Command::Navigate(args) => return args.run(app),
             Command::Migrate(args) => return args.run(app),
             Command::Check(args) => return args.run(app),
-            Command::Completions(args) => args.run(),
+            Command::Completions(args) => args.run(app),
             Command::Man(args) => args.run(),
         };
         done.map(|()| ExitCode::SUCCESS)

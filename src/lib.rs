@@ -6,7 +6,7 @@
 //! ```text
 //! bytes ─► lines ─► entries ─► session ─► operation ─► ui (stdout)
 //! source   line     entry      load       walk rows select filter search
-//!          text     preview    session    context message summary check
+//!          text     preview    session    offer context message summary check
 //!          json     upgrade    body       navigate branch label migrate
 //!          time     problem               usage stats compare
 //!                                             └────► draft commit ─► lock write (disk)

@@ -1,15 +1,21 @@
-//! `completions`: completion scripts for shells.
+//! `completions`: completion scripts for shells, and what these scripts ask.
+
+use std::ffi::OsString;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
-use clap_complete::Shell;
+use clap::{Args, CommandFactory, ValueEnum};
 
+use super::{App, complete};
 use crate::cli::Cli;
+use crate::ui::bash::Typed;
+use crate::ui::choice;
 use crate::ui::output::Output;
 
 /// Print the completion script of a shell
 ///
-/// The same scripts are in the folder `completions/` of the project.
+/// The script asks this program what may come next: commands, options with their help and values,
+/// session files, and in them the labels, prompts and tips that ENTRY can name. The same scripts are
+/// in the folder `completions/` of the project.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -19,6 +25,18 @@ pub struct CompletionsArgs {
     /// Shell to complete in
     #[arg(value_name = "SHELL")]
     shell: Shell,
+    /// What is typed so far, as the script of the shell gives it
+    #[arg(last = true, hide = true)]
+    typed: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Powershell,
+    Zsh,
 }
 
 impl CompletionsArgs {
@@ -26,21 +44,60 @@ impl CompletionsArgs {
     ///
     /// # Errors
     /// What the system says of writing to stdout.
-    pub fn run(self) -> Result<()> {
+    pub fn run(self, app: &App) -> Result<()> {
         let mut output = Output::new();
-        output.text(&script(self.shell))?;
+        if self.typed.is_empty() {
+            output.text(script(self.shell))?;
+        } else {
+            output.text(&answer(self.shell, &self.typed, app.jobs))?;
+        }
         Ok(output.finish()?)
     }
 }
 
 /// Gives the completion script of a shell.
-pub fn script(shell: Shell) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "session-tree", &mut script);
-    let script = String::from_utf8_lossy(&script).into_owned();
-    if shell == Shell::Bash {
-        // The generator spells a name with a hyphen in two ways, so that no subcommand is found.
-        return script.replace("session__subcmd__tree__", "session__tree__");
+///
+/// The scripts are short, and are ours: those that the library makes may not outlive an update of it,
+/// and know neither bash's colons nor how to quote.
+fn script(shell: Shell) -> &'static str {
+    match shell {
+        Shell::Bash => include_str!("../../completions/session-tree.bash"),
+        Shell::Elvish => include_str!("../../completions/session-tree.elv"),
+        Shell::Fish => include_str!("../../completions/session-tree.fish"),
+        Shell::Powershell => include_str!("../../completions/_session-tree.ps1"),
+        Shell::Zsh => include_str!("../../completions/_session-tree"),
     }
-    script
+}
+
+/// Says what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
+/// the cursor, `COMP_WORDBREAKS`, and variables; else the words, the last of them up to the cursor: of
+/// fish this one is still quoted, and of PowerShell, which drops empty words, a dot stands before it.
+fn answer(shell: Shell, typed: &[OsString], jobs: usize) -> String {
+    let mut words: Vec<_> = typed.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let ask = |words| complete::choices(Cli::command(), words, jobs);
+    if shell == Shell::Bash {
+        let mut words = words.into_iter();
+        let (line, breaks) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let typed = Typed::read(&line, &breaks, words.as_slice());
+        return typed.answer(&ask(typed.words.clone()));
+    }
+    let last = words.pop().unwrap_or_default();
+    match shell {
+        Shell::Fish => {
+            words.extend(Typed::read(&last, "", &[]).words.pop());
+            choice::plain(&ask(words))
+        }
+        Shell::Powershell => {
+            words.push(last.strip_prefix('.').unwrap_or(&last).to_owned());
+            choice::powershell(&ask(words))
+        }
+        Shell::Zsh => {
+            words.push(last);
+            choice::zsh(&ask(words))
+        }
+        Shell::Elvish | Shell::Bash => {
+            words.push(last);
+            choice::plain(&ask(words))
+        }
+    }
 }

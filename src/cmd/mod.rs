@@ -25,6 +25,7 @@ use crate::ui::report::{Failure, Report};
 
 pub mod branch;
 pub mod check;
+mod complete;
 pub mod completions;
 pub mod context;
 pub mod label;

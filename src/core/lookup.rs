@@ -135,6 +135,11 @@ impl Shelf {
         })
     }
 
+    /// Gives the sessions whose ids start so, the last written first, `most` at the most.
+    pub fn newest(&self, start: &str, most: usize) -> Vec<Kept> {
+        self.sessions().filter(|kept| kept.id.starts_with(start)).take(most).collect()
+    }
+
     /// Tells whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.candidates.is_empty()

@@ -24,6 +24,7 @@ pub mod lookup;
 pub mod message;
 pub mod migrate;
 pub mod navigate;
+pub mod offer;
 pub mod preview;
 pub mod problem;
 pub mod rows;

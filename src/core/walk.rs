@@ -1,5 +1,7 @@
 //! Ways through the tree. All of them are loops, and each entry is visited once.
 
+use std::cmp::Reverse;
+
 use super::entry::Kind;
 use super::session::{NodeId, Session};
 
@@ -61,4 +63,24 @@ pub fn tips(session: &Session) -> Vec<NodeId> {
         own.any(|node| session.traits(node).kind == Kind::Message)
     })
     .collect()
+}
+
+/// Gives the nearest part of the conversation on the path to an entry, the entry itself included.
+pub fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
+    let mut path = std::iter::successors(Some(node), |&node| session.parent(node));
+    path.find(|&node| session.traits(node).kind.is_conversation())
+}
+
+/// Gives where a conversation can go on: the tips of all branches and the file's leaf, the one
+/// with the newest conversation first, each with the last part of its conversation.
+pub fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
+    let mut nodes = tips(session);
+    if let Some(leaf) = session.leaf().filter(|leaf| !nodes.contains(leaf)) {
+        nodes.push(leaf);
+    }
+    // The branch of each tip has a message of its own: no stretch of a path is walked twice.
+    let talk = |node: NodeId| (node, conversation(session, node).unwrap_or(node));
+    let mut tips: Vec<_> = nodes.into_iter().map(talk).collect();
+    tips.sort_by_key(|&(node, talk)| Reverse((session.stamp(talk).ms(), node)));
+    tips
 }

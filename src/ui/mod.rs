@@ -1,7 +1,9 @@
 //! What is printed: text for people, JSON for programs. Takes what core found and decides
 //! nothing about sessions.
 
+pub mod bash;
 pub mod check;
+pub mod choice;
 pub mod compare;
 pub mod context;
 pub mod escape;

@@ -30,6 +30,7 @@ impl Scene {
             "home/.pi/agent/sessions/work",
             "home/.omp/agent/sessions/shop",
             "home/.config/fish/completions",
+            "home/.config/elvish",
             "home/.local/share/man/man1",
             "home/.zfunc",
         ] {

@@ -35,7 +35,7 @@ fn head(argument: &Arg) -> String {
 
 fn check(text: &str, arguments: impl Iterator<Item = Arg>, of: &str) -> usize {
     let mut count = 0;
-    for argument in arguments {
+    for argument in arguments.filter(|argument| !argument.is_hide_set()) {
         let head = head(&argument);
         let mut entries = text.split(".TP\n").skip(1);
         let is_own = |entry: &&str| {

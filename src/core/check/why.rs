@@ -1,6 +1,5 @@
 //! Where agents resume a session, why there, and what the other branches are.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Code;
@@ -97,16 +96,10 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
 fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
     let sums = Sums::new(session)?;
     let leaf = session.leaf();
-    let mut nodes = walk::tips(session);
-    if let Some(leaf) = leaf.filter(|leaf| !nodes.contains(leaf)) {
-        nodes.push(leaf);
-    }
-    let talk = |node: NodeId| sums.talk[node.index()].map_or(node, |talk| talk);
-    nodes.sort_by_key(|&node| Reverse((session.stamp(talk(node)).ms(), node)));
     let mut bodies = Bodies::new(session);
     let mut steps = 0;
-    let mut tips = Vec::with_capacity(nodes.len());
-    for node in nodes {
+    let mut tips = Vec::new();
+    for (node, talk) in walk::newest_tips(session) {
         let messages = match sums.messages(node) {
             Some(messages) => Some(messages),
             None => {
@@ -121,10 +114,10 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
         tips.push(Tip {
             id: session.id(node).to_owned(),
             line: session.line(node),
-            stamp: session.stamp(talk(node)),
+            stamp: session.stamp(talk),
             messages,
             is_active: leaf_counts && leaf == Some(node),
-            words: bodies.words(talk(node))?,
+            words: bodies.words(talk)?,
         });
     }
     Ok(tips)
@@ -135,8 +128,6 @@ struct Sums {
     /// Messages up to each entry, if nothing on its path does more than add one.
     messages: Vec<u32>,
     is_plain: Vec<bool>,
-    /// The nearest part of the conversation, the entry itself included.
-    talk: Vec<Option<NodeId>>,
     depth: Vec<u32>,
 }
 
@@ -147,7 +138,6 @@ impl Sums {
         let mut sums = Self {
             messages: vec![0; order.len()],
             is_plain: vec![true; order.len()],
-            talk: vec![None; order.len()],
             depth: walk::depths(session, &order),
         };
         for &node in &order {
@@ -163,8 +153,6 @@ impl Sums {
             sums.messages[at] = above.map_or(0, |above| sums.messages[above]) + u32::from(adds);
             sums.is_plain[at] = above.is_none_or(|above| sums.is_plain[above])
                 && !matches!(traits.kind, Kind::Compaction | Kind::ContextEdit | Kind::ResetBoundary);
-            let own = traits.kind.is_conversation().then_some(node);
-            sums.talk[at] = own.or_else(|| above.and_then(|above| sums.talk[above]));
         }
         Ok(sums)
     }

@@ -1,0 +1,198 @@
+//! What may come next on a command line that is still being typed. Never fails, prints nothing, and
+//! opens nothing but plain files: whatever is wrong, there is just nothing to offer.
+
+use std::collections::HashSet;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches, Command};
+use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
+
+use super::world;
+use crate::core::check::Code;
+use crate::core::lookup::{self, ById, Kept, LATEST, Newest, Shelf};
+use crate::core::offer::{self, Wanted};
+use crate::core::select;
+use crate::core::session::Session;
+use crate::core::source::Source;
+use crate::core::time;
+use crate::ui::choice::{self, Choice};
+
+/// The largest file that is read while somebody waits for a word, in bytes.
+const LARGEST: u64 = 512 * 1024 * 1024;
+/// How many ids of sessions are offered.
+const MOST: usize = 30;
+/// Marks candidates that are paths.
+const PATH: &str = "path";
+
+/// Gives what may come at the end of a command line: `words` are the program's name and what follows
+/// it, the last being the one at the cursor.
+pub(super) fn choices(command: Command, words: Vec<String>, jobs: usize) -> Vec<Choice> {
+    let Some(before) = words.len().checked_sub(1).filter(|&before| before > 0) else { return Vec::new() };
+    let so_far = Arc::new(SoFar { words: words[..before].to_vec(), definition: command.clone(), jobs });
+    let mut command = command.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        command.mut_args(|arg| with_values(arg, &name, &so_far))
+    });
+    let is_empty = words[before].is_empty();
+    let words = words.into_iter().map(OsString::from).collect();
+    let here = env::current_dir().ok();
+    let candidates = engine::complete(&mut command, words, before, here.as_deref()).unwrap_or_default();
+    let mut choices: Vec<_> = candidates.iter().filter_map(to_choice).collect();
+    // An option may do without its value: then the word may be what comes next as well.
+    let mut seen = HashSet::new();
+    choices.retain(|choice| seen.insert(choice.value.clone()));
+    // Options are many: they are there for those who begin one, or where there is nothing else.
+    let is_option = |choice: &Choice| choice.value.starts_with('-');
+    if is_empty && !choices.iter().all(is_option) {
+        choices.retain(|choice| !is_option(choice));
+    }
+    choices
+}
+
+fn to_choice(candidate: &CompletionCandidate) -> Option<Choice> {
+    let value = candidate.get_value().to_str().filter(|value| Choice::is_safe(value))?;
+    let help = candidate.get_help().map(ToString::to_string).unwrap_or_default();
+    let is_path = candidate.get_tag().is_some_and(|tag| tag.to_string() == PATH);
+    Some(Choice { value: value.to_owned(), about: help.lines().next().unwrap_or_default().to_owned(), is_path })
+}
+
+/// Says what values an argument has, by what it calls them. Those of an enum are known already.
+fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
+    let Some(name) = arg.get_value_names().and_then(<[_]>::first) else { return arg };
+    match name.as_str() {
+        "ENTRY" => {
+            let so_far = Arc::clone(so_far);
+            let wanted =
+                if (command, arg.get_id().as_str()) == ("branch", "entry") { Wanted::Users } else { Wanted::Any };
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
+                typed.to_str().and_then(|typed| so_far.entries(wanted, typed)).unwrap_or_default()
+            }))
+        }
+        "SESSION" => arg.add(ArgValueCompleter::new(sessions)),
+        "PATH" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, is_session))),
+        "FILE" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, Path::is_file))),
+        "DIR" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, |_| false))),
+        "CODE" => {
+            let denies = arg.get_id() == "deny";
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| codes(typed, denies)))
+        }
+        _ => arg,
+    }
+}
+
+/// Gives what can stand for SESSION: files, and what goes by another name once that is begun.
+fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let mut candidates = paths(typed, is_session);
+    let Some(typed) = typed.to_str() else { return candidates };
+    if LATEST.starts_with(typed) {
+        candidates.push(CompletionCandidate::new(LATEST).help(Some("the newest session held here".into())));
+    }
+    if !typed.is_empty() && !lookup::is_path(Path::new(typed)) {
+        let now = world::now();
+        let candidate = |Kept { id, cwd, modified, .. }| {
+            let about = format!("{}  {}", time::ago(now - modified), cwd.unwrap_or_default());
+            CompletionCandidate::new(id).help(Some(about.into()))
+        };
+        candidates.extend(kept().newest(typed, MOST).into_iter().map(candidate));
+    }
+    candidates
+}
+
+/// Gives the file that SESSION means.
+fn session_file(word: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(word);
+    // Shells leave it as it was typed.
+    if let Ok(below) = path.strip_prefix("~") {
+        return Some(env::home_dir()?.join(below));
+    }
+    match path.to_str().filter(|_| !lookup::is_path(path)) {
+        None => Some(path.to_owned()),
+        Some(LATEST) => match kept().latest(&env::current_dir().ok()?) {
+            Newest::Here(found) => Some(found.path),
+            Newest::Elsewhere(_) | Newest::Nowhere => None,
+        },
+        Some(id) => match kept().by_id(id) {
+            ById::One(found) => Some(found.path),
+            ById::None(_) | ById::Many(_) => None,
+        },
+    }
+}
+
+/// Gives the sessions that agents keep.
+fn kept() -> Shelf {
+    Shelf::new(&world::session_folders(&|name| env::var_os(name)))
+}
+
+fn is_session(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "jsonl") && path.is_file()
+}
+
+/// Gives the files that `is_wanted` lets through, and folders, since the way may lead through them.
+fn paths(typed: &OsStr, is_wanted: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Vec<CompletionCandidate> {
+    let mut candidates = PathCompleter::any().filter(is_wanted).complete(typed);
+    candidates.retain(|candidate| candidate.get_value() != ".");
+    candidates.into_iter().map(|candidate| candidate.tag(Some(PATH.into()))).collect()
+}
+
+fn codes(typed: &OsStr, with_all: bool) -> Vec<CompletionCandidate> {
+    let all = with_all.then(|| CompletionCandidate::new("warnings").help(Some("all warnings".into())));
+    let name = |code: Code| {
+        CompletionCandidate::new(code.name()).help(Some(format!("{}: {}", code.id(), code.title()).into()))
+    };
+    let id = |code: Code| CompletionCandidate::new(code.id()).help(Some(code.title().into()));
+    let mut candidates: Vec<_> = all.into_iter().chain(Code::all().map(name)).collect();
+    // Whoever wants the short form starts it.
+    if typed.to_str().is_some_and(|typed| typed.starts_with(['E', 'W', 'e', 'w'])) {
+        candidates.extend(Code::all().map(id));
+    }
+    candidates.retain(|candidate| {
+        candidate.get_value().to_str().zip(typed.to_str()).is_some_and(|(value, typed)| value.starts_with(typed))
+    });
+    candidates
+}
+
+/// The command line before the word at the cursor.
+struct SoFar {
+    words: Vec<String>,
+    definition: Command,
+    jobs: usize,
+}
+
+impl SoFar {
+    /// Gives the names of entries; `None` if there is no session that can be read.
+    fn entries(&self, wanted: Wanted, typed: &str) -> Option<Vec<CompletionCandidate>> {
+        let matches = self.definition.clone().ignore_errors(true).try_get_matches_from(&self.words).ok()?;
+        let (_, matches) = matches.subcommand()?;
+        let session = self.load(&session_file(value(matches, "session")?)?)?;
+        let leaf = value(matches, "leaf").and_then(OsStr::to_str);
+        let leaf = match leaf {
+            Some(name) => Some(select::entry(&session, session.leaf(), name).ok()?),
+            None => session.leaf(),
+        };
+        let offers = offer::entries(&session, leaf, wanted, typed).ok()?;
+        let now = world::now();
+        let candidate = |offer: &offer::Offer| {
+            let about = choice::about(offer, session.traits(offer.node), now);
+            CompletionCandidate::new(&offer.name).help(Some(about.into()))
+        };
+        Some(offers.iter().map(candidate).collect())
+    }
+
+    fn load(&self, path: &Path) -> Option<Session> {
+        // Opening something else, a pipe for one, might wait for ever.
+        let meta = fs::metadata(path).ok()?;
+        if !meta.is_file() || meta.len() > LARGEST {
+            return None;
+        }
+        Session::load(Source::open(path).ok()?, offer::KEEP, self.jobs).ok()
+    }
+}
+
+/// Gives the value of an argument, if the command has it.
+fn value<'m>(matches: &'m ArgMatches, name: &str) -> Option<&'m OsStr> {
+    matches.try_get_raw(name).ok()?.and_then(|mut values| values.next())
+}

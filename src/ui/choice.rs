@@ -1,0 +1,132 @@
+//! What a shell is given to offer: words, each with a few words about it, in the form that the
+//! shell's script in `completions/` reads. Everything a file may have put into them is made safe:
+//! what cannot be shown as it is, is not offered.
+
+use super::escape;
+use super::fit;
+use super::tree::speaker;
+use crate::core::entry::Traits;
+use crate::core::offer::{Offer, Reason};
+
+/// The most columns of what is said about a choice.
+const ABOUT: usize = 70;
+
+/// A word that may come next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The word, as the program is to get it.
+    pub value: String,
+    /// What is said about it; may be empty.
+    pub about: String,
+    /// Whether it is a path.
+    pub is_path: bool,
+}
+
+impl Choice {
+    /// Tells whether a word is safe to be shown and typed.
+    pub fn is_safe(value: &str) -> bool {
+        !value.is_empty() && escape::line(value) == value
+    }
+
+    /// Gives value and description, separated by a tab, which no safe word holds.
+    fn line(&self, value: &str) -> String {
+        let about = escape::line(&self.about);
+        let about = fit::cut(&about, ABOUT, false);
+        if about.is_empty() { format!("{value}\n") } else { format!("{value}\t{about}\n") }
+    }
+}
+
+/// Says what entry a name stands for: its part in the tree, who speaks, how long ago, and the words.
+pub fn about(offer: &Offer, traits: Traits, now: i64) -> String {
+    let part = match offer.reason {
+        Reason::Leaf => "leaf",
+        Reason::Tip => "tip",
+        Reason::Prompt | Reason::Label | Reason::Message | Reason::Id => "",
+    };
+    let role = speaker(traits).trim_end_matches(": ");
+    let age = offer.stamp.ms().map(|ms| age(now.saturating_sub(ms))).unwrap_or_default();
+    let known: Vec<_> = [part, role, &age].into_iter().filter(|text| !text.is_empty()).collect();
+    let separator = if known.is_empty() { "" } else { ": " };
+    format!("{}{separator}{}", known.join(", "), offer.words)
+}
+
+/// Says how long ago something was, in the largest unit.
+fn age(ms: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(365 * 86400, "y"), (86400, "d"), (3600, "h"), (60, "min")];
+    let seconds = ms / 1000;
+    let unit = UNITS.into_iter().find(|(length, _)| seconds >= *length);
+    match unit {
+        Some((length, name)) => format!("{} {name} ago", seconds / length),
+        // Clocks differ a little.
+        None if seconds > -60 => "now".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// Gives the answer for a shell that quotes words itself (elvish, fish).
+pub fn plain(choices: &[Choice]) -> String {
+    choices.iter().map(|choice| choice.line(&choice.value)).collect()
+}
+
+/// Gives the answer for zsh, which quotes words itself and takes a colon for the end of a word. A
+/// tab stands before paths.
+pub fn zsh(choices: &[Choice]) -> String {
+    let escaped = |choice: &Choice| {
+        if choice.is_path {
+            return format!("\t{}\n", choice.value);
+        }
+        let value = choice.value.replace('\\', "\\\\").replace(':', "\\:");
+        choice.line(&value).replacen('\t', ":", 1)
+    };
+    choices.iter().map(escaped).collect()
+}
+
+/// Gives the answer for PowerShell: words quoted where it needs that.
+pub fn powershell(choices: &[Choice]) -> String {
+    let quoted = |choice: &Choice| {
+        let value = &choice.value;
+        let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./:~=\\".contains(char);
+        let is_word = value.chars().all(is_plain) && !value.starts_with('~');
+        // All of these end a string.
+        let is_quote = |char: &char| matches!(char, '\'' | '\u{2018}'..='\u{201b}');
+        let doubled = value.chars().flat_map(|char| [char].into_iter().chain(Some(char).filter(is_quote)));
+        choice.line(&if is_word { value.clone() } else { format!("'{}'", doubled.collect::<String>()) })
+    };
+    choices.iter().map(quoted).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, age, plain, powershell, zsh};
+
+    fn choice(value: &str, about: &str) -> [Choice; 1] {
+        [Choice { value: value.to_owned(), about: about.to_owned(), is_path: false }]
+    }
+
+    #[test]
+    fn words_are_written_as_the_shells_read_them() {
+        assert_eq!(plain(&choice("label:a b", "x\ty\u{1b}[31m")), "label:a b\tx\\ty\\x1b[31m\n");
+        assert_eq!(plain(&choice("@", "")), "@\n");
+        assert_eq!(zsh(&choice("label:a\\b", "user: hello")), "label\\:a\\\\b:user: hello\n");
+        assert_eq!(zsh(&choice("user:1", "")), "user\\:1\n");
+        assert_eq!(powershell(&choice("label:it's", "")), "'label:it''s'\n");
+        assert_eq!(powershell(&choice("@", "leaf")), "'@'\tleaf\n");
+        assert_eq!(powershell(&choice("user:1", "")), "user:1\n");
+        assert_eq!(plain(&choice("x", &"y".repeat(200))), format!("x\t{}…\n", "y".repeat(69)));
+    }
+
+    #[test]
+    fn what_a_terminal_might_obey_is_no_choice() {
+        for value in ["", "a\nb", "a\u{1b}b", "a\u{202e}b", "a\u{2028}b", "a\tb", "a\u{7f}"] {
+            assert!(!Choice::is_safe(value), "{value:?}");
+        }
+        assert!(Choice::is_safe("label:a b $x 日本 'q' \"q\" `q` \\"));
+    }
+
+    #[test]
+    fn ages() {
+        let minutes = [-5, 0, 1, 59, 60, 48 * 60, 800 * 24 * 60];
+        let ages = minutes.map(|minutes| age(minutes * 60_000));
+        assert_eq!(ages, ["", "now", "1 min ago", "59 min ago", "1 h ago", "2 d ago", "2 y ago"]);
+    }
+}
