@@ -5,10 +5,11 @@
 //!
 //! ```text
 //! bytes ─► lines ─► entries ─► session ─► operation ─► ui (stdout)
-//! source   line     entry      load       walk rows select filter search
+//! source   line     entry      load       walk shape rows select filter search
 //!          text     preview    session    context message summary check
 //!          json     upgrade    body       navigate branch label migrate
 //!          time     problem                   └────► draft commit ─► lock write (disk)
+//!          when
 //! ```
 //!
 //! * [`core`] holds the rules; it never prints and knows neither environment nor clock.

@@ -19,6 +19,7 @@ use model::{Model, Row, Settings};
 mod bytes;
 mod model;
 mod random;
+mod shapes;
 mod sizes;
 
 /// How many random sessions each comparison runs on.

@@ -1,6 +1,5 @@
 //! Where agents resume a session, why there, and what the other branches are.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Code;
@@ -9,6 +8,7 @@ use crate::core::context;
 use crate::core::entry::Kind;
 use crate::core::error::Result;
 use crate::core::session::{NodeId, Session};
+use crate::core::shape;
 use crate::core::source::Source;
 use crate::core::time::Stamp;
 use crate::core::walk;
@@ -102,7 +102,7 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
         nodes.push(leaf);
     }
     let talk = |node: NodeId| sums.talk[node.index()].map_or(node, |talk| talk);
-    nodes.sort_by_key(|&node| Reverse((session.stamp(talk(node)).ms(), node)));
+    nodes.sort_by_key(|&node| shape::newest_first(session, talk(node), node));
     let mut bodies = Bodies::new(session);
     let mut steps = 0;
     let mut tips = Vec::with_capacity(nodes.len());
