@@ -45,6 +45,9 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
         'session-tree;tree' {
             [CompletionResult]::new('--filter', '--filter', [CompletionResultType]::ParameterName, 'Which entries to show')
             [CompletionResult]::new('--search', '--search', [CompletionResultType]::ParameterName, 'Show only entries that contain all these words, in any case')
+            [CompletionResult]::new('--depth', '--depth', [CompletionResultType]::ParameterName, 'Show only entries at most N steps below the root')
+            [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Show only entries from then on: 2026-01-31, 2026-01-31T10:00, 2d, 3h, 90m')
+            [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Show only entries up to then')
             [CompletionResult]::new('--entry', '--entry', [CompletionResultType]::ParameterName, 'Print this entry whole instead of the tree; may be given several times')
             [CompletionResult]::new('--leaf', '--leaf', [CompletionResultType]::ParameterName, 'Work from this entry instead of the file''s leaf')
             [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print it')
@@ -52,6 +55,8 @@ Register-ArgumentCompleter -Native -CommandName 'session-tree' -ScriptBlock {
             [CompletionResult]::new('--width', '--width', [CompletionResultType]::ParameterName, 'Cut rows to N columns; else to the terminal''s or COLUMNS')
             [CompletionResult]::new('--jobs', '--jobs', [CompletionResultType]::ParameterName, 'Work on N threads; else one a core, or four to migrate files')
             [CompletionResult]::new('--path', '--path', [CompletionResultType]::ParameterName, 'Show only the path from the root to the leaf')
+            [CompletionResult]::new('--branches', '--branches', [CompletionResultType]::ParameterName, 'Show only branch points, ends of branches and entries with a label')
+            [CompletionResult]::new('--tips', '--tips', [CompletionResultType]::ParameterName, 'Show one row a branch: its end and its first words, the newest first')
             [CompletionResult]::new('--root', '--root', [CompletionResultType]::ParameterName, 'Work from before the first entry')
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Add the whole entry to each row (with --format jsonl)')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Short for --format json')

@@ -573,7 +573,7 @@ _session__tree() {
             return 0
             ;;
         session__tree__subcmd__tree)
-            opts="-q -h --filter --search --path --entry --leaf --root --full --format --json --quiet --color --ascii --width --jobs --help"
+            opts="-q -h --filter --search --path --branches --tips --depth --since --until --entry --leaf --root --full --format --json --quiet --color --ascii --width --jobs --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -587,6 +587,18 @@ _session__tree() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --entry)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -596,7 +608,7 @@ _session__tree() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "text table json jsonl" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text table json jsonl dot mermaid" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -41,6 +41,9 @@ set edit:completion:arg-completer[session-tree] = {|@words|
         &'session-tree;tree'= {
             cand --filter 'Which entries to show'
             cand --search 'Show only entries that contain all these words, in any case'
+            cand --depth 'Show only entries at most N steps below the root'
+            cand --since 'Show only entries from then on: 2026-01-31, 2026-01-31T10:00, 2d, 3h, 90m'
+            cand --until 'Show only entries up to then'
             cand --entry 'Print this entry whole instead of the tree; may be given several times'
             cand --leaf 'Work from this entry instead of the file''s leaf'
             cand --format 'How to print it'
@@ -48,6 +51,8 @@ set edit:completion:arg-completer[session-tree] = {|@words|
             cand --width 'Cut rows to N columns; else to the terminal''s or COLUMNS'
             cand --jobs 'Work on N threads; else one a core, or four to migrate files'
             cand --path 'Show only the path from the root to the leaf'
+            cand --branches 'Show only branch points, ends of branches and entries with a label'
+            cand --tips 'Show one row a branch: its end and its first words, the newest first'
             cand --root 'Work from before the first entry'
             cand --full 'Add the whole entry to each row (with --format jsonl)'
             cand --json 'Short for --format json'

@@ -48,18 +48,25 @@ user-only\t'User messages'
 labeled-only\t'Entries with a label'
 all\t'Everything'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l search -d 'Show only entries that contain all these words, in any case' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l depth -d 'Show only entries at most N steps below the root' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l since -d 'Show only entries from then on: 2026-01-31, 2026-01-31T10:00, 2d, 3h, 90m' -r
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l until -d 'Show only entries up to then' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l entry -d 'Print this entry whole instead of the tree; may be given several times' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l leaf -d 'Work from this entry instead of the file\'s leaf' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l format -d 'How to print it' -r -f -a "text\t'Rows for people'
 table\t'Columns: id, when, type, label, text'
 json\t'The whole tree as nested nodes'
-jsonl\t'One object a row: the form for scripts'"
+jsonl\t'One object a row: the form for scripts'
+dot\t'A picture for Graphviz'
+mermaid\t'A picture for Mermaid, as in Markdown'"
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l color -d 'When to use colour; auto is on a terminal' -r -f -a "auto\t''
 always\t''
 never\t''"
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l width -d 'Cut rows to N columns; else to the terminal\'s or COLUMNS' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l jobs -d 'Work on N threads; else one a core, or four to migrate files' -r
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l path -d 'Show only the path from the root to the leaf'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l branches -d 'Show only branch points, ends of branches and entries with a label'
+complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l tips -d 'Show one row a branch: its end and its first words, the newest first'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l root -d 'Work from before the first entry'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l full -d 'Add the whole entry to each row (with --format jsonl)'
 complete -c session-tree -n "__fish_session_tree_using_subcommand tree" -l json -d 'Short for --format json'

@@ -4,7 +4,9 @@
 pub mod check;
 pub mod context;
 pub mod escape;
+pub mod excerpt;
 pub mod fit;
+pub mod graph;
 pub mod json;
 pub mod list;
 pub mod moved;
@@ -12,4 +14,5 @@ pub mod output;
 pub mod paint;
 pub mod report;
 pub mod summary;
+pub mod tips;
 pub mod tree;
