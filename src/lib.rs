@@ -5,11 +5,11 @@
 //!
 //! ```text
 //! bytes ─► lines ─► entries ─► session ─► operation ─► ui (stdout)
-//! source   line     entry      load       walk rows select filter search
-//!          text     preview    session    offer context message summary check
+//! source   line     entry      load       walk shape rows select filter search
+//!          text     preview    session    offer lookup context message summary check
 //!          json     upgrade    body       navigate branch label migrate
 //!          time     problem               usage stats compare
-//!                                             └────► draft commit ─► lock write (disk)
+//!          when                                └────► draft commit ─► lock write (disk)
 //! ```
 //!
 //! * [`core`] holds the rules; it never prints and knows neither environment nor clock.

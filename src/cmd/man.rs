@@ -62,7 +62,7 @@ const EXIT: [(&str, &str); 5] = [
 ];
 
 /// The variables that are looked at.
-const ENVIRONMENT: [(&str, &str); 10] = [
+const ENVIRONMENT: [(&str, &str); 11] = [
     ("SESSION_TREE_DIR", "Folders to look for sessions in, beside those of the agents, separated by colons."),
     ("SESSION_TREE_SUMMARIZER", "The command that writes summaries if --summarizer is not given."),
     ("PI_CODING_AGENT_SESSION_DIR", "Another folder of pi to look for sessions in."),
@@ -72,6 +72,7 @@ const ENVIRONMENT: [(&str, &str); 10] = [
     ("NO_COLOR", "No colour, unless --color says otherwise."),
     ("CLICOLOR_FORCE", "Colour although the output is no terminal."),
     ("TERM, COLUMNS", "dumb means no colour; the width where the terminal does not tell it."),
+    ("TZ", "The time zone of --since and --until."),
     ("HOME", "The home folder, where agents keep sessions, and which is shown as ~."),
 ];
 

@@ -143,7 +143,7 @@ const HARD_LINK: &str = "the file has other names (hard links): they go on namin
 /// The session that a command works on.
 #[derive(Debug, Args)]
 struct SessionArg {
-    /// Session: a file, an id or its start, latest (of this folder), or - for standard input
+    /// A file, an id or its start, latest, or - (standard input)
     #[arg(value_name = "SESSION")]
     session: PathBuf,
     /// Whether it was named by other than its path.

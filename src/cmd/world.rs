@@ -14,12 +14,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ZonedDateTime};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
 use crate::core::draft::World;
 use crate::core::lock::Patience;
 use crate::core::time;
+use crate::core::when::{self, End};
 use crate::core::write::Manners;
 use crate::hooks::{HookFailed, Hooks, Trouble};
 use crate::run::Failed;
@@ -189,6 +192,20 @@ pub(super) fn session_folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Ve
         }
     }
     known
+}
+
+/// Reads the time from which on something counts.
+pub(super) fn since(text: &str) -> Result<i64, &'static str> {
+    when::read(text, &here_and_now(), End::First)
+}
+
+/// Reads the time up to which something counts.
+pub(super) fn until(text: &str) -> Result<i64, &'static str> {
+    when::read(text, &here_and_now(), End::Last)
+}
+
+fn here_and_now() -> ZonedDateTime {
+    Timestamp::from_millisecond(now()).unwrap_or_default().to_zoned_datetime(TimeZone::system())
 }
 
 /// Reads a time span in seconds.

@@ -1,6 +1,7 @@
 //! The shown part of a tree, laid out in rows: which of them hang side by side, and where.
 
 use super::session::{NodeId, Session};
+use super::shape::{LeftOut, Shape};
 use super::walk;
 
 /// Rows that follow each other without a fork. A branch starts where a row has siblings.
@@ -23,10 +24,12 @@ pub struct Row {
     pub is_head: bool,
     /// Whether it is on the active path.
     pub is_active: bool,
+    /// How much is left out around it.
+    pub left_out: LeftOut,
 }
 
 /// A tree ready for display.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rows {
     /// The rows in the order of display.
     pub rows: Vec<Row>,
@@ -39,34 +42,26 @@ pub struct Rows {
 /// Lays out the entries that `shows` lets through. Children of hidden entries attach to the
 /// nearest shown ancestor. `order` is the order of display of all entries.
 pub fn lay_out(session: &Session, leaf: Option<NodeId>, order: &[NodeId], shows: impl Fn(NodeId) -> bool) -> Rows {
+    of_shape(session, leaf, &Shape::new(session, order, shows))
+}
+
+/// Lays out the rows of a shape.
+pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows {
     let active = walk::active(session, leaf);
-    const NONE: u32 = u32::MAX;
-    // Of every entry the row of itself or of its nearest shown ancestor.
-    let mut row_of = vec![NONE; session.len()];
-    let mut above = Vec::new();
-    let mut shown = Vec::new();
-    for &node in order {
-        let parent = session.parent(node).map_or(NONE, |parent| row_of[parent.index()]);
-        row_of[node.index()] = parent;
-        if shows(node) {
-            row_of[node.index()] = u32::try_from(shown.len()).unwrap_or(NONE);
-            shown.push(node);
-            above.push(parent);
-        }
-    }
+    let shown = &shape.nodes;
     // Of every row how many children it has and which is the last; the place behind the rows
     // stands for what is above the roots.
-    let place = |parent: u32| if parent == NONE { shown.len() } else { parent as usize };
+    let place = |row: usize| shape.above(row).unwrap_or(shown.len());
     let mut families = vec![(0_u32, 0_usize); shown.len() + 1];
-    for (row, &parent) in above.iter().enumerate() {
-        let family = &mut families[place(parent)];
+    for row in 0..shown.len() {
+        let family = &mut families[place(row)];
         *family = (family.0 + 1, row);
     }
     let mut rows: Vec<Row> = Vec::with_capacity(shown.len());
     let mut branches = Vec::new();
-    for (at, (&node, &parent)) in shown.iter().zip(&above).enumerate() {
-        let (siblings, last) = families[place(parent)];
-        let from = rows.get(parent as usize).and_then(|row| row.branch);
+    for (at, &node) in shown.iter().enumerate() {
+        let (siblings, last) = families[place(at)];
+        let from = shape.above(at).and_then(|above| rows[above].branch);
         let is_head = siblings > 1;
         let branch = if is_head {
             branches.push(Branch { from, is_last: last == at });
@@ -74,13 +69,12 @@ pub fn lay_out(session: &Session, leaf: Option<NodeId>, order: &[NodeId], shows:
         } else {
             from
         };
-        rows.push(Row { node, branch, is_head, is_active: active[node.index()] });
+        rows.push(Row { node, branch, is_head, is_active: active[node.index()], left_out: shape.left_out(at) });
     }
     let leaf = leaf.and_then(|leaf| {
-        let row = row_of[leaf.index()];
-        let shown = rows.get(row as usize)?.node;
+        let row = shape.row(leaf)?;
         let steps = std::iter::successors(Some(leaf), |&node| session.parent(node));
-        Some((row as usize, steps.take_while(|&node| node != shown).count()))
+        Some((row, steps.take_while(|&node| node != shown[row]).count()))
     });
     Rows { rows, branches, leaf }
 }

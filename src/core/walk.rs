@@ -81,6 +81,12 @@ pub fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
     // The branch of each tip has a message of its own: no stretch of a path is walked twice.
     let talk = |node: NodeId| (node, conversation(session, node).unwrap_or(node));
     let mut tips: Vec<_> = nodes.into_iter().map(talk).collect();
-    tips.sort_by_key(|&(node, talk)| Reverse((session.stamp(talk).ms(), node)));
+    tips.sort_by_key(|&(node, talk)| newest_first(session, talk, node));
     tips
+}
+
+/// Gives what sorts the tips of branches: by the time of `last`, unknown times last; of equal ones
+/// the tip that is later in the file comes first.
+pub fn newest_first(session: &Session, last: NodeId, tip: NodeId) -> Reverse<(Option<i64>, NodeId)> {
+    Reverse((session.stamp(last).ms(), tip))
 }

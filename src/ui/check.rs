@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::escape;
 use super::fit;
-use super::list::{Listing, PIECE};
 use super::output::Output;
 use super::paint::{Ink, Paint};
+use super::tips::{self, TipText};
 use crate::core::check::why::{Tip, Why};
 use crate::core::check::{Code, Finding, Severity};
 use crate::core::time;
@@ -332,38 +332,16 @@ pub fn why(path: &str, why: &Why, json: bool, width: Option<usize>, paint: Paint
     out.push_str(&format!(": {}\n", escape::line(&why.why)));
     output.text(&fit::folded(&out, width, 2))?;
     if !why.tips.is_empty() {
-        table(&mut output, &why.tips, width, paint)?;
+        let tips: Vec<_> = why.tips.iter().map(text_of).collect();
+        let headings = ["tip", "last message", "messages", "text"];
+        tips::table(&mut output, headings, &tips, width, paint)?;
     }
     output.finish()
 }
 
-fn table(output: &mut Output, tips: &[Tip], width: Option<usize>, paint: Paint) -> io::Result<()> {
-    let cells = |tip: &Tip| {
-        let mark = match (tip.is_active, paint.ascii) {
-            (true, true) => "* ",
-            (true, false) => "• ",
-            (false, _) => "",
-        };
-        vec![
-            escape::line(&tip.id).into_owned(),
-            time::minute(tip.stamp),
-            tip.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string()),
-            format!("{mark}{}", escape::line(&tip.words)),
-        ]
-    };
-    let headings = ["tip", "last message", "messages", "text"];
-    let mut widest = [0; 4];
-    for tip in tips {
-        for (widest, cell) in widest.iter_mut().zip(cells(tip)) {
-            *widest = (*widest).max(fit::width(&cell));
-        }
-    }
-    let listing = Listing::new(&headings, &widest, width, output.is_terminal(), paint);
-    output.text(&listing.head())?;
-    for piece in tips.chunks(PIECE) {
-        output.text(&listing.rows(piece.iter().map(cells)))?;
-    }
-    output.text(&listing.foot())
+fn text_of(tip: &Tip) -> TipText {
+    let Tip { id, stamp, messages, is_active, words, .. } = tip.clone();
+    TipText { id, stamp, messages, is_active, label: None, words, ink: Ink::Plain }
 }
 
 #[cfg(test)]

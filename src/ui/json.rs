@@ -47,6 +47,27 @@ pub struct TreeRow<'a> {
     pub text: &'a str,
 }
 
+/// The end of a branch (`tree --tips --json`).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TipRow<'a> {
+    /// The id of its last entry.
+    pub entry_id: &'a str,
+    /// That entry's timestamp as stored.
+    pub timestamp: Time,
+    /// How many messages the branch has of its own.
+    pub messages: usize,
+    /// The branch point above; null for a branch that starts at a root.
+    pub fork_id: Option<&'a str>,
+    /// Whether the leaf is there, or hidden below.
+    pub leaf: bool,
+    /// The last entry's label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'a str>,
+    /// The words of the branch's first user message, else of its last entry.
+    pub text: &'a str,
+}
+
 /// A label (`label SESSION --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -67,6 +67,11 @@ impl Listing {
         Self { columns, borders, paint }
     }
 
+    /// Gives the columns that a cell has; `None` if it is not shown.
+    pub fn room(&self, at: usize) -> Option<usize> {
+        self.columns.iter().find(|(column, ..)| *column == at).map(|(.., width)| *width)
+    }
+
     fn gaps(columns: usize, borders: bool) -> usize {
         if borders { 3 * columns + 1 } else { 2 * (columns - 1) }
     }

@@ -15,6 +15,8 @@ pub enum Ink {
     Active,
     /// A label.
     Label,
+    /// What was searched for.
+    Found,
     /// Summaries and compactions.
     Summary,
     /// A heading.
@@ -38,6 +40,7 @@ impl Ink {
             Self::User => color(AnsiColor::Cyan).bold(),
             Self::Active => color(AnsiColor::Green).bold(),
             Self::Label => color(AnsiColor::Yellow),
+            Self::Found => Style::new().bold().underline(),
             Self::Summary => color(AnsiColor::Magenta),
             Self::Strong => Style::new().bold(),
             Self::Dropped => color(AnsiColor::Red),

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::escape;
+use super::excerpt::beside;
 use super::fit;
 use super::paint::{Ink, Paint};
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::preview::LIMIT;
 use crate::core::rows::{Branch, Row, Rows};
+use crate::core::search::{Excerpt, Query};
 use crate::core::session::{NodeId, Session};
+use crate::core::shape::LeftOut;
 
 /// Columns of one level of branching.
 const LEVEL: usize = 5;
@@ -28,6 +31,25 @@ pub struct TreeText<'s> {
     id_columns: usize,
     levels: usize,
     glyphs: Glyphs,
+    query: Option<&'s Query>,
+}
+
+/// What a row says, piece by piece.
+struct Line {
+    id: String,
+    pad: String,
+    gutters: String,
+    dot: String,
+    label: String,
+    text: String,
+    marks: Vec<(Ink, String)>,
+}
+
+impl Line {
+    /// Gives the columns that the marks take.
+    fn reserve(&self) -> usize {
+        self.marks.iter().map(|(_, mark)| 2 + fit::width(mark)).sum()
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +102,7 @@ impl<'s> TreeText<'s> {
         let id_columns = shown.filter(|&columns| columns <= LONGEST).max().unwrap_or(0);
         let room = width.map_or(LEVELS, |width| width.saturating_sub(id_columns + 2) / 2 / LEVEL);
         let glyphs = if paint.ascii { ASCII } else { UNICODE };
-        Self { session, rows, paint, width, home, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs }
+        Self { session, rows, paint, width, home, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, query: None }
     }
 
     /// Draws the line above the rows.
@@ -127,65 +149,99 @@ impl<'s> TreeText<'s> {
         out + "\n"
     }
 
+    /// Lets the rows show what was searched for.
+    pub fn searching(self, query: Option<&'s Query>) -> Self {
+        Self { query, ..self }
+    }
+
+    /// Gives a word that was searched for and that a row does not show.
+    pub fn lacks(&self, at: usize, words: &str) -> Option<&'s str> {
+        let line = self.query.map(|_| self.line(at, words, None))?;
+        self.query?.missing_in(&format!("{}{}", line.label, line.text))
+    }
+
     /// Draws one row; `words` are the entry's.
     pub fn row(&self, at: usize, words: &str) -> String {
+        self.paint(at, &self.line(at, words, None))
+    }
+
+    /// Draws one row with the place of a word that it does not show otherwise.
+    pub fn row_with(&self, at: usize, words: &str, excerpt: &Excerpt) -> String {
+        self.paint(at, &self.line(at, words, Some(excerpt)))
+    }
+
+    /// Gives what a row says, cut to the width.
+    fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> Line {
         let row = self.rows.rows[at];
-        let paint = self.paint;
-        let id = short(self.session, row.node, &self.ids);
-        let id = escape::line(&id).into_owned();
+        let id = escape::line(&short(self.session, row.node, &self.ids)).into_owned();
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
-        let gutters = self.gutters(row);
-        let marks = self.marks(at, row);
-        let text = self.text(row.node, words);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
-        let label = label.unwrap_or_default();
-        let mut out = String::new();
-        let Some(width) = self.width else {
-            paint.push(&mut out, Ink::Dim, &id);
-            out.push_str(&pad);
-            paint.push(&mut out, Ink::Dim, &gutters);
-            self.push_dot(&mut out, row);
-            paint.push(&mut out, Ink::Label, &label);
-            self.push_text(&mut out, row.node, &text);
-            self.push_marks(&mut out, &marks);
-            return out + "\n";
+        let text = self.text(row.node, words);
+        let mut line = Line {
+            id,
+            pad,
+            gutters: self.gutters(row),
+            dot: if row.is_active { self.glyphs.dot.to_owned() } else { String::new() },
+            label: label.unwrap_or_default(),
+            text,
+            marks: self.marks(at, row),
         };
-        let ascii = paint.ascii;
-        let mut left = width;
-        let mut take = |text: &str, reserve: usize| {
-            let cut = fit::cut(text, left.saturating_sub(reserve), ascii).into_owned();
-            left -= fit::width(&cut).min(left);
-            cut
+        let text = |line: &Line, room: Option<usize>| match excerpt {
+            Some(excerpt) => {
+                beside(speaker(self.session.traits(row.node)), &line.text, excerpt, room, self.paint.ascii)
+            }
+            None => room.map_or_else(|| line.text.clone(), |room| self.cut(&line.text, room)),
+        };
+        let Some(width) = self.width else {
+            line.text = text(&line, None);
+            return line;
         };
         // What marks the row is worth more than the end of its words, but not than all of them.
         const FEW: usize = 8;
-        let dot = if row.is_active { self.glyphs.dot } else { "" };
-        let front = fit::width(&id) + pad.len() + fit::width(&gutters) + fit::width(dot);
-        let fits = front + FEW + fit::width(&marks) <= width;
-        let reserve = if fits { fit::width(&marks) } else { 0 };
-        let front = take(&format!("{id}{pad}{gutters}"), 0);
-        // The id is cut only on a terminal narrower than it.
-        let (id, rest) = front.split_at(if front.starts_with(&id) { id.len() } else { front.len() });
-        paint.push(&mut out, Ink::Dim, id);
-        let rest_at = rest.len().min(pad.len());
-        let (pad, gutters) = rest.split_at(if rest.is_char_boundary(rest_at) { rest_at } else { 0 });
-        out.push_str(pad);
-        paint.push(&mut out, Ink::Dim, gutters);
-        if row.is_active {
-            let dot = take(self.glyphs.dot, 0);
-            paint.push(&mut out, Ink::Active, &dot);
+        let front = [&line.id, &line.pad, &line.gutters, &line.dot].map(|text| fit::width(text)).iter().sum::<usize>();
+        while !line.marks.is_empty() && front + FEW + line.reserve() > width {
+            line.marks.remove(0);
         }
-        let shown = take(&label, reserve);
-        paint.push(&mut out, Ink::Label, &shown);
-        if shown == label {
-            let text = take(&text, reserve);
-            self.push_text(&mut out, row.node, &text);
+        let mut left = width;
+        for piece in [&mut line.id, &mut line.pad, &mut line.gutters, &mut line.dot] {
+            *piece = self.cut(piece, left);
+            left -= fit::width(piece).min(left);
         }
-        if fits {
-            let marks = take(&marks, 0);
-            self.push_marks(&mut out, &marks);
+        left = left.saturating_sub(line.reserve());
+        let label = self.cut(&line.label, left);
+        left -= fit::width(&label).min(left);
+        line.text = if label == line.label { text(&line, Some(left)) } else { String::new() };
+        line.label = label;
+        line
+    }
+
+    fn cut(&self, text: &str, columns: usize) -> String {
+        fit::cut(text, columns, self.paint.ascii).into_owned()
+    }
+
+    fn paint(&self, at: usize, line: &Line) -> String {
+        let paint = self.paint;
+        let mut out = String::new();
+        paint.push(&mut out, Ink::Dim, &line.id);
+        out.push_str(&line.pad);
+        paint.push(&mut out, Ink::Dim, &line.gutters);
+        paint.push(&mut out, Ink::Active, &line.dot);
+        paint.push(&mut out, Ink::Label, &line.label);
+        let ink = ink(self.session.traits(self.rows.rows[at].node));
+        let mut painted = 0;
+        for place in self.query.filter(|_| paint.color).iter().flat_map(|query| query.places(&line.text)) {
+            paint.push(&mut out, ink, &line.text[painted..place.start]);
+            paint.push(&mut out, Ink::Found, &line.text[place.clone()]);
+            painted = place.end;
         }
-        out.truncate(out.trim_end_matches(' ').len());
+        paint.push(&mut out, ink, &line.text[painted..]);
+        for (ink, mark) in &line.marks {
+            out.push_str("  ");
+            paint.push(&mut out, *ink, mark);
+        }
+        if self.width.is_some() {
+            out.truncate(out.trim_end_matches(' ').len());
+        }
         out + "\n"
     }
 
@@ -218,45 +274,37 @@ impl<'s> TreeText<'s> {
         Vec::from(pieces).concat()
     }
 
-    /// Gives what stands behind the text: a missing parent, the leaf.
-    fn marks(&self, at: usize, row: Row) -> String {
-        let mut marks = String::new();
+    /// Gives what stands behind the text, what matters most last: rows that are left out, a missing
+    /// parent, the leaf.
+    fn marks(&self, at: usize, row: Row) -> Vec<(Ink, String)> {
+        let mut marks = Vec::new();
+        marks.extend(left_out(row.left_out).map(|mark| (Ink::Dim, mark)));
         if let Some(missing) = self.session.missing_parent(row.node) {
             let missing: String = missing.chars().take(36).collect();
-            marks.push_str(&format!("  (parent {} missing)", escape::line(&missing)));
+            marks.push((Ink::Warning, format!("(parent {} missing)", escape::line(&missing))));
         }
         match self.rows.leaf {
-            Some((leaf, 0)) if leaf == at => marks.push_str(&format!("  {}", self.glyphs.leaf)),
+            Some((leaf, 0)) if leaf == at => marks.push((Ink::Active, self.glyphs.leaf.to_owned())),
             Some((leaf, hidden)) if leaf == at => {
-                marks.push_str(&format!("  {} (+{hidden} hidden)", self.glyphs.leaf));
+                marks.push((Ink::Active, format!("{} (+{hidden} hidden)", self.glyphs.leaf)));
             }
             _ => {}
         }
         marks
     }
 
-    fn push_dot(&self, out: &mut String, row: Row) {
-        if row.is_active {
-            self.paint.push(out, Ink::Active, self.glyphs.dot);
-        }
-    }
-
-    fn push_text(&self, out: &mut String, node: NodeId, text: &str) {
-        self.paint.push(out, ink(self.session.traits(node)), text);
-    }
-
-    fn push_marks(&self, out: &mut String, marks: &str) {
-        match marks.find(self.glyphs.leaf) {
-            Some(leaf) => {
-                self.paint.push(out, Ink::Warning, &marks[..leaf]);
-                self.paint.push(out, Ink::Active, &marks[leaf..]);
-            }
-            None => self.paint.push(out, Ink::Warning, marks),
-        }
-    }
-
     fn tilde(&self, text: &str) -> String {
         tilde(text, self.home)
+    }
+}
+
+/// Says how many rows are left out around one, if any.
+pub fn left_out(LeftOut { above, below }: LeftOut) -> Option<String> {
+    match (above, below) {
+        (0, 0) => None,
+        (above, 0) => Some(format!("(+{above} above)")),
+        (0, below) => Some(format!("(+{below} below)")),
+        (above, below) => Some(format!("(+{above} above, +{below} below)")),
     }
 }
 
@@ -271,7 +319,8 @@ pub fn speaker(traits: Traits) -> &'static str {
     }
 }
 
-fn ink(traits: Traits) -> Ink {
+/// Gives the colour of an entry's words.
+pub fn ink(traits: Traits) -> Ink {
     match (traits.kind, traits.role) {
         (Kind::Message, Role::User) => Ink::User,
         (Kind::Message, Role::Assistant | Role::BashExecution | Role::PythonExecution) => Ink::Plain,
@@ -324,6 +373,6 @@ pub fn short_ids(session: &Session) -> Vec<usize> {
     lengths
 }
 
-fn short(session: &Session, node: NodeId, lengths: &[usize]) -> String {
+pub(super) fn short(session: &Session, node: NodeId, lengths: &[usize]) -> String {
     session.id(node).chars().take(lengths[node.index()]).collect()
 }

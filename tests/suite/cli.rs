@@ -19,6 +19,7 @@ mod pipes;
 mod rows;
 mod search;
 mod snapshots;
+mod views;
 
 /// What every session here starts with.
 pub const HEADER: &str =

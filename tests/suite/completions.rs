@@ -117,7 +117,7 @@ fn sessions_that_agents_keep_are_offered_and_looked_into() {
 
 #[test]
 fn every_argument_has_its_values_or_none_on_purpose() {
-    const FREE: [&str; 8] = ["TEXT", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "COMMANDS"];
+    const FREE: [&str; 9] = ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "COMMANDS"];
     const KNOWN: [&str; 6] = ["ENTRY", "SESSION", "PATH", "FILE", "DIR", "CODE"];
     let mut definition = Cli::command();
     definition.build();

@@ -20,6 +20,7 @@ mod bytes;
 mod contexts;
 mod model;
 mod random;
+mod shapes;
 mod sizes;
 
 /// How many random sessions each comparison runs on.

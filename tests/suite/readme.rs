@@ -109,6 +109,9 @@ fn steps(block: &Block) -> Vec<Step> {
     steps
 }
 
+/// What makes the picture in the README that is drawn where it is shown.
+const MERMAID: &str = "session-tree tree demo.jsonl --filter user-only --format mermaid";
+
 /// Runs a command of the README and gives what it prints, errors included.
 fn run(folder: &Path, command: &str) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_session-tree")).parent().expect("it is in a folder");
@@ -134,9 +137,21 @@ fn its_examples_print_what_they_say() {
     let mut blocks = blocks(&readme);
     let mut count = 0;
     let mut wrong = Vec::new();
-    for block in blocks.iter_mut().filter(|block| block.language.as_deref() == Some("console")) {
+    for block in &mut blocks {
         let scratch = tempfile::tempdir().expect("a folder for the example");
         fs::copy(data("demo.jsonl"), scratch.path().join("demo.jsonl")).expect("the demo is copied");
+        match block.language.as_deref() {
+            Some("console") => {}
+            Some("mermaid") => {
+                let now = run(scratch.path(), MERMAID);
+                if now != block.lines {
+                    wrong.push(format!("$ {MERMAID}\n--- now\n{}", now.join("\n")));
+                }
+                block.lines = now;
+                continue;
+            }
+            _ => continue,
+        }
         let mut steps = steps(block);
         for step in &mut steps {
             let command = step.command.join("\n")["$ ".len()..].to_owned();
@@ -154,6 +169,7 @@ fn its_examples_print_what_they_say() {
         block.lines = steps.into_iter().flat_map(|step| step.command.into_iter().chain(step.output)).collect();
     }
     assert!(count > 0, "there are examples");
+    assert!(readme.contains(&format!("`{MERMAID}`")), "the README says how its picture is made");
     if std::env::var_os("UPDATE_README").is_some() {
         // Put in place at once, since other tests read it.
         let new = tempfile::NamedTempFile::new_in(root()).expect("a file beside the README");

@@ -140,6 +140,13 @@ fn printing(ids: &[String]) -> Vec<Vec<String>> {
         "tree s.jsonl --filter all --search a",
         "tree s.jsonl --filter all --path",
         "tree s.jsonl --filter all --format table",
+        "tree s.jsonl --filter all --format table --search ZXZpbA",
+        "tree s.jsonl --filter all --branches",
+        "tree s.jsonl --filter all --depth 3",
+        "tree s.jsonl --filter all --tips",
+        "tree s.jsonl --filter all --tips --format table",
+        "tree s.jsonl --filter all --format dot",
+        "tree s.jsonl --filter all --format mermaid",
         "context s.jsonl",
         "context s.jsonl --stats",
         "label s.jsonl",
@@ -399,8 +406,18 @@ fn tree_rows_in_ascii_fit_every_width() {
 }
 
 #[test]
+fn rows_of_other_views_fit_every_width() {
+    check_widths("tree s.jsonl --filter all --branches");
+    check_widths("tree s.jsonl --depth 5");
+    check_widths("tree s.jsonl --tips");
+    check_widths("tree s.jsonl --search z\u{335}\u{321}\u{36f}a");
+}
+
+#[test]
 fn tables_fit_every_width() {
     check_widths("tree s.jsonl --filter all --format table");
+    check_widths("tree s.jsonl --format table --search z");
+    check_widths("tree s.jsonl --tips --format table");
     check_widths("branch s.jsonl --format table");
     check_folded_widths("context s.jsonl --stats");
 }

@@ -14,12 +14,17 @@ use crate::pty::Terminal;
 use crate::support::data;
 
 /// Command lines that print text or tables of `s.jsonl`, `old.jsonl`, and a folder `sessions`.
-const LINES: [&str; 28] = [
+const LINES: [&str; 33] = [
     "tree s.jsonl",
     "tree s.jsonl --filter all",
     "tree s.jsonl --filter no-tools --root",
     "tree s.jsonl --filter user-only --path",
     "tree s.jsonl --search e",
+    "tree s.jsonl --branches",
+    "tree s.jsonl --tips",
+    "tree s.jsonl --tips --format table --filter all",
+    "tree s.jsonl --depth 3",
+    "tree s.jsonl --since 2000-01-01",
     "tree s.jsonl --format table",
     "tree s.jsonl --format table --filter all",
     "tree s.jsonl --entry @ --entry @~1 --entry @~2 --entry user:1",

@@ -114,7 +114,7 @@ fn entries_that_are_not_there() {
 }
 
 /// Command lines that do not go, each with a word that the message must have.
-const MISUSES: [(&str, &str); 17] = [
+const MISUSES: [(&str, &str); 22] = [
     ("tree", "SESSION"),
     ("tree s.jsonl extra", "extra"),
     ("tree s.jsonl --bogus", "--bogus"),
@@ -124,6 +124,11 @@ const MISUSES: [(&str, &str); 17] = [
     ("tree s.jsonl --entry @ --search x", "--search"),
     ("tree s.jsonl --entry @ --path", "--path"),
     ("tree s.jsonl --entry @ --full", "--full"),
+    ("tree s.jsonl --tips --branches", "--branches"),
+    ("tree s.jsonl --entry @ --tips", "--tips"),
+    ("tree s.jsonl --entry @ --since 2d", "--since"),
+    ("tree s.jsonl --depth all", "all"),
+    ("tree s.jsonl --until tomorrow", "tomorrow"),
     ("tree s.jsonl --width 0", "--width"),
     ("tree s.jsonl --width -3", "-3"),
     ("tree s.jsonl --jobs 0", "--jobs"),
@@ -188,6 +193,29 @@ fn options_that_do_not_go_together() {
     }
     assert_eq!(scratch.run("tree s.jsonl --entry @ --format table").code, 2);
     assert_eq!(scratch.run("tree s.jsonl --json --format text").code, 2);
+}
+
+#[test]
+fn views_that_do_not_go_together() {
+    let scratch = session();
+    for (args, word) in [
+        ("--tips --format dot", "--tips"),
+        ("--tips --format mermaid", "--tips"),
+        ("--tips --full", "--full"),
+        ("--tips --full --format jsonl", "--full"),
+        ("--full --format dot", "--full"),
+        ("--entry @ --format mermaid", "--entry"),
+        ("--json --branches", "--branches"),
+        ("--json --depth 3", "--depth"),
+        ("--json --since 2d", "--since"),
+        ("--json --until 2d", "--until"),
+        ("--since 2d --until 3d", "--since"),
+        ("--since 2d --until 3d --tips --json", "--since"),
+    ] {
+        let run = scratch.run(&format!("tree s.jsonl {args}"));
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}: {run:?}");
+        assert!(run.stderr.contains(word) && run.stderr.contains("hint"), "{args}: {run:?}");
+    }
 }
 
 #[test]

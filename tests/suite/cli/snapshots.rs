@@ -11,7 +11,7 @@ use super::{HEADER, Scratch, label, message};
 use crate::support::{Run, data, finish};
 
 /// The file names, and the runs in each.
-const DEMO: [(&str, &[&str]); 11] = [
+const DEMO: [(&str, &[&str]); 12] = [
     ("tree", &["tree demo.jsonl --width 80"]),
     ("tree-uncut", &["tree demo.jsonl"]),
     ("tree-all", &["tree demo.jsonl --filter all --width 100"]),
@@ -29,6 +29,24 @@ const DEMO: [(&str, &[&str]); 11] = [
             "tree demo.jsonl --width 80 --filter labeled-only",
             "tree demo.jsonl --entry @ --entry label:bisected",
             "tree demo.jsonl --format jsonl --filter labeled-only",
+        ],
+    ),
+    (
+        "tree-views",
+        &[
+            "tree demo.jsonl --branches --width 80",
+            "tree demo.jsonl --branches --width 40 --ascii",
+            "tree demo.jsonl --branches --depth 20 --filter user-only",
+            "tree demo.jsonl --tips --width 80",
+            "tree demo.jsonl --tips --width 40",
+            "tree demo.jsonl --tips --format table --leaf label:plan-b",
+            "tree demo.jsonl --tips --format jsonl",
+            "tree demo.jsonl --depth 12 --width 80",
+            "tree demo.jsonl --search invoice --width 80",
+            "tree demo.jsonl --search invoice --width 40",
+            "tree demo.jsonl --search invoice --format table --width 100",
+            "tree demo.jsonl --since 2026-05-12T13:50Z --until 2026-05-12T14:05Z --width 80",
+            "tree demo.jsonl --format mermaid --filter user-only",
         ],
     ),
     ("context", &["context demo.jsonl", "context demo.jsonl --root"]),
@@ -81,6 +99,14 @@ const FAILURES: (&str, &[&str]) = (
         "label odd.jsonl label:plan-a -q --json",
         "tree odd.jsonl --leaf @~9 -q --json",
         "tree odd.jsonl --full",
+        "tree odd.jsonl --tips --branches",
+        "tree odd.jsonl --tips --full",
+        "tree odd.jsonl --tips --format dot",
+        "tree odd.jsonl --depth 2 --json",
+        "tree odd.jsonl --since 2026-02-01 --until 2026-01-31",
+        "tree odd.jsonl --since yesterday",
+        "tree odd.jsonl --depth -1",
+        "tree odd.jsonl --entry @ --tips",
         "tree odd.jsonl --json --search x -q",
         "tree",
         "tree --json",
@@ -204,9 +230,9 @@ fn help_by_command_and_by_option_is_the_same() {
 #[test]
 fn no_recorded_output_is_left_over() {
     let known = DEMO.iter().map(|(name, _)| *name).chain([FAILURES.0, "help", "help-short"]);
-    // And the picture that opens the README.
-    let known = known.map(|name| format!("{name}.txt")).chain(["tree.svg".to_owned()]);
-    let known: BTreeSet<_> = known.collect();
+    // And the pictures of the README.
+    let pictures = ["tree.svg", "demo.dot", "demo.svg"].map(str::to_owned);
+    let known: BTreeSet<_> = known.map(|name| format!("{name}.txt")).chain(pictures).collect();
     let files = fs::read_dir(data("output")).unwrap();
     let files: BTreeSet<_> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(files, known);

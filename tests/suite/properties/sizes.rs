@@ -11,6 +11,7 @@ use session_tree::core::problem::ProblemKind;
 use session_tree::core::rows::{self, Rows};
 use session_tree::core::select;
 use session_tree::core::session::{NodeId, Session};
+use session_tree::core::shape::Shape;
 use session_tree::core::source::Source;
 use session_tree::core::stats;
 use session_tree::core::walk;
@@ -43,6 +44,12 @@ fn lay_out(session: &Session) -> (Vec<NodeId>, Rows) {
     let order = walk::display_order(session, session.leaf());
     let rows = rows::lay_out(session, session.leaf(), &order, |_| true);
     assert_eq!((order.len(), rows.rows.len()), (session.len(), session.len()));
+    let shape = Shape::new(session, &order, |_| true);
+    let kept = shape.landmarks(session, session.leaf());
+    let knots = shape.knots(&kept);
+    assert_eq!(knots.iter().map(|knot| knot.rows.len()).sum::<usize>(), session.len());
+    assert_eq!(shape.folded(&kept).nodes.len(), kept.iter().filter(|kept| **kept).count());
+    assert_eq!(shape.tips(session, session.leaf()).len(), (0..order.len()).filter(|&row| shape.is_tip(row)).count());
     (order, rows)
 }
 

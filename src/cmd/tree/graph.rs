@@ -1,0 +1,46 @@
+//! `tree --format dot`, `mermaid`: a picture of the tree.
+
+use anyhow::Result;
+
+use super::View;
+use crate::core::rows;
+use crate::ui::graph::{Form, Graph, MERMAID_ARROWS, MERMAID_CHARACTERS};
+use crate::ui::output::Output;
+
+impl View<'_> {
+    pub(super) fn graph(&mut self, form: Form) -> Result<()> {
+        let (session, failed) = (self.session, self.failed());
+        let (_, shape) = self.shape()?;
+        let kept = match self.args.branches {
+            true => shape.landmarks(session, self.leaf),
+            false => shape.sights(session, self.leaf),
+        };
+        let knots = shape.knots(&kept);
+        let rows = rows::of_shape(session, self.leaf, &shape);
+        let drawn = (&shape, &rows, &knots[..]);
+        let graph = Graph::new(form, session, drawn, self.app.paint, self.app.home.as_deref());
+        let mut output = Output::new();
+        output.hold();
+        let mut characters = 0;
+        let mut print = |piece: &str| {
+            characters += piece.chars().count();
+            output.text(piece)
+        };
+        print(&graph.head(&self.name()?))?;
+        for at in 0..knots.len() {
+            let words = graph.speaks(at).map(|node| self.bodies.words(node)).transpose().map_err(&failed)?;
+            print(&graph.knot(at, words.as_deref()))?;
+        }
+        print(&graph.foot())?;
+        output.finish()?;
+        let arrows = knots.iter().filter(|knot| knot.above.is_some()).count();
+        if form == Form::Mermaid && (arrows > MERMAID_ARROWS || characters > MERMAID_CHARACTERS) {
+            let limits = format!("{MERMAID_ARROWS} arrows and {MERMAID_CHARACTERS} characters");
+            self.app.report.hint(&format!(
+                "Mermaid draws up to {limits} unless it is told otherwise: `--branches`, `--filter` or `--depth` leave \
+                 more out, and Graphviz has no such limit"
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! `tree --tips`: a row a branch.
+
+use anyhow::Result;
+
+use super::{Format, LineError, View};
+use crate::core::rows::Rows;
+use crate::core::shape::Tip;
+use crate::core::walk;
+use crate::ui::json::{Time, TipRow};
+use crate::ui::output::Output;
+use crate::ui::tips::{self, TipText};
+use crate::ui::tree::{TreeText, ink, short_ids, speaker, tilde, whole_or_cut};
+
+impl View<'_> {
+    pub(super) fn tips(&mut self) -> Result<()> {
+        let tips = self.shape()?.1.tips(self.session, self.leaf);
+        match self.args.format() {
+            Format::Json | Format::Jsonl => self.tip_objects(&tips),
+            format => self.tip_texts(&tips, format == Format::Table),
+        }
+    }
+
+    fn tip_texts(&mut self, tips: &[Tip], as_table: bool) -> Result<()> {
+        let (session, failed) = (self.session, self.failed());
+        let (paint, width, home) = (self.app.paint, self.app.width, self.app.home.as_deref());
+        let ids = short_ids(session);
+        let mut texts = Vec::with_capacity(tips.len());
+        for tip in tips {
+            let words = self.bodies.words(tip.first).map_err(&failed)?;
+            let traits = session.traits(tip.first);
+            texts.push(TipText {
+                id: session.id(tip.node).chars().take(ids[tip.node.index()]).collect(),
+                stamp: session.stamp(tip.node),
+                messages: Some(tip.messages),
+                is_active: tip.has_leaf,
+                label: session.label(tip.node).map(|label| label.name.clone()),
+                words: format!("{}{}", speaker(traits), tilde(&whole_or_cut(&words, paint), home)),
+                ink: ink(traits),
+            });
+        }
+        let mut output = Output::new();
+        if as_table {
+            tips::table(&mut output, ["id", "when (UTC)", "messages", "text"], &texts, width, paint)?;
+        } else {
+            let rows = Rows::default();
+            let heading = TreeText::new(session, &rows, paint, width, home);
+            output.text(&heading.heading(&self.name()?, session.len(), walk::tips(session).len()))?;
+            tips::rows(&mut output, &texts, width, paint)?;
+        }
+        Ok(output.finish()?)
+    }
+
+    fn tip_objects(&mut self, tips: &[Tip]) -> Result<()> {
+        let is_array = self.args.format() == Format::Json;
+        let failed = self.failed();
+        let mut output = Output::new();
+        output.hold();
+        output.text(if is_array { "[" } else { "" })?;
+        for (at, tip) in tips.iter().enumerate() {
+            output.text(if is_array && at > 0 { "," } else { "" })?;
+            let object = self.tip_object(tip).map_err(|error| error.with(&failed))?;
+            output.json(&object)?;
+            output.text(if is_array { "" } else { "\n" })?;
+        }
+        output.text(if is_array { "]\n" } else { "" })?;
+        Ok(output.finish()?)
+    }
+
+    fn tip_object(&mut self, tip: &Tip) -> Result<Vec<u8>, LineError> {
+        let session = self.session;
+        let timestamp = Time::of(&mut self.bodies, tip.node)?;
+        let text = self.bodies.words(tip.first)?;
+        let row = TipRow {
+            entry_id: session.id(tip.node),
+            timestamp,
+            messages: tip.messages,
+            fork_id: tip.fork.map(|fork| session.id(fork)),
+            leaf: tip.has_leaf,
+            label: session.label(tip.node).map(|label| label.name.as_str()),
+            text: &text,
+        };
+        Ok(serde_json::to_vec(&row).map_err(std::io::Error::from)?)
+    }
+}

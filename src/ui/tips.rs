@@ -1,0 +1,124 @@
+//! The ends of branches, as rows and as a table.
+
+use std::io;
+
+use super::escape;
+use super::fit;
+use super::list::{Listing, PIECE};
+use super::output::Output;
+use super::paint::{Ink, Paint};
+use crate::core::time::{self, Stamp};
+
+/// What is shown of a tip.
+#[derive(Clone, Debug)]
+pub struct TipText {
+    /// The entry's id, as far as it is shown.
+    pub id: String,
+    /// When the branch was last added to.
+    pub stamp: Stamp,
+    /// How many messages it has, if they were counted.
+    pub messages: Option<usize>,
+    /// Whether the leaf is there.
+    pub is_active: bool,
+    /// Its label.
+    pub label: Option<String>,
+    /// The words that tell it from others.
+    pub words: String,
+    /// How these are coloured.
+    pub ink: Ink,
+}
+
+impl TipText {
+    fn dot(&self, paint: Paint) -> &'static str {
+        match (self.is_active, paint.ascii) {
+            (true, true) => "* ",
+            (true, false) => "• ",
+            (false, _) => "",
+        }
+    }
+
+    fn label(&self) -> String {
+        self.label.as_ref().map(|label| format!("[{}] ", escape::line(label))).unwrap_or_default()
+    }
+
+    fn cells(&self, paint: Paint) -> Vec<String> {
+        vec![
+            escape::line(&self.id).into_owned(),
+            time::minute(self.stamp),
+            self.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string()),
+            format!("{}{}{}", self.dot(paint), self.label(), escape::line(&self.words)),
+        ]
+    }
+}
+
+/// Prints tips as a table of id, time, messages and words.
+///
+/// # Errors
+/// What the system says.
+pub fn table(
+    output: &mut Output,
+    headings: [&'static str; 4],
+    tips: &[TipText],
+    width: Option<usize>,
+    paint: Paint,
+) -> io::Result<()> {
+    let mut widest = [0; 4];
+    for tip in tips {
+        for (widest, cell) in widest.iter_mut().zip(tip.cells(paint)) {
+            *widest = (*widest).max(fit::width(&cell));
+        }
+    }
+    let listing = Listing::new(&headings, &widest, width, output.is_terminal(), paint);
+    output.text(&listing.head())?;
+    for piece in tips.chunks(PIECE) {
+        output.text(&listing.rows(piece.iter().map(|tip| tip.cells(paint))))?;
+    }
+    output.text(&listing.foot())
+}
+
+/// Prints tips as rows.
+///
+/// # Errors
+/// What the system says.
+pub fn rows(output: &mut Output, tips: &[TipText], width: Option<usize>, paint: Paint) -> io::Result<()> {
+    // Without this much room for the words the time gives way, then the word `messages`.
+    const FEW: usize = 24;
+    let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
+    let ids = widest(&|tip| fit::width(&escape::line(&tip.id)));
+    let digits = widest(&|tip| tip.messages.map_or(1, |messages| messages.to_string().len()));
+    let full = [ids, 2 + "2026-01-31 10:00".len(), 2 + digits, " messages".len(), 2, 2];
+    let room = width.unwrap_or(usize::MAX).saturating_sub(full.iter().sum());
+    let date = if room >= FEW { 16 } else { 10 };
+    let dots = if tips.iter().any(|tip| tip.is_active) { 2 } else { 0 };
+    let has_word = room + 16 - date >= FEW;
+    for tip in tips {
+        let id = escape::line(&tip.id);
+        let when: String = time::minute(tip.stamp).chars().take(date).collect();
+        let messages = tip.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string());
+        let word = match (has_word, tip.messages) {
+            (false, _) => "",
+            (true, Some(1)) => " message ",
+            (true, _) => " messages",
+        };
+        let pad = " ".repeat(ids - fit::width(&id));
+        let pieces = [
+            (Ink::Dim, id.into_owned()),
+            (Ink::Plain, format!("{pad}  ")),
+            (Ink::Dim, format!("{when:date$}  ")),
+            (Ink::Plain, format!("{messages:>digits$}{word}  ")),
+            (Ink::Active, format!("{:dots$}", tip.dot(paint))),
+            (Ink::Label, tip.label()),
+            (tip.ink, escape::line(&tip.words).into_owned()),
+        ];
+        let mut out = String::new();
+        let mut left = width.unwrap_or(usize::MAX);
+        for (ink, text) in pieces {
+            let text = fit::cut(&text, left, paint.ascii);
+            left -= fit::width(&text).min(left);
+            paint.push(&mut out, ink, &text);
+        }
+        out.truncate(out.trim_end_matches(' ').len());
+        output.text(&(out + "\n"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! The picture in the README is that of the demo session. Set `UPDATE_SNAPSHOTS` to make it anew;
+//! that needs Graphviz. That pictures can be drawn at all is tested by `tests/graph/run.sh`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use crate::support::{data, run};
+
+/// What the picture is made from.
+fn dot() -> String {
+    run(["tree".as_ref(), data("demo.jsonl").as_os_str(), "--format".as_ref(), "dot".as_ref()]).ok()
+}
+
+fn draw() {
+    let made =
+        Command::new("dot").args(["-Tsvg", "-o"]).args([data("output/demo.svg"), data("output/demo.dot")]).status();
+    assert!(made.is_ok_and(|status| status.success()), "Graphviz draws the picture (Debian package: graphviz)");
+}
+
+#[test]
+fn the_picture_of_the_demo_is_that_of_the_program() {
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(data("output/demo.dot"), dot()).unwrap();
+        draw();
+    }
+    let recorded = fs::read_to_string(data("output/demo.dot")).unwrap();
+    assert_eq!(dot(), recorded, "UPDATE_SNAPSHOTS=1 cargo test graph draws it anew");
+    // Graphviz draws a little differently from version to version, but always names its nodes.
+    let svg = fs::read_to_string(data("output/demo.svg")).unwrap();
+    let drawn = |kind: &str| svg.matches(&format!("class=\"{kind}\"")).count();
+    let names: BTreeSet<_> = recorded.lines().filter_map(|line| line.trim().split_once(" [label=")).collect();
+    assert_eq!(drawn("node"), names.iter().filter(|(name, _)| name.starts_with('n')).count());
+    assert_eq!(drawn("edge"), recorded.matches(" -> ").count());
+}

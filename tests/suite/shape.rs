@@ -1,0 +1,149 @@
+//! The shape of the shown tree: landmarks, folded rows, tips and knots, on trees as small as shows
+//! the rule (cli.md: "tree").
+
+use session_tree::core::session::{NodeId, Session};
+use session_tree::core::shape::{LeftOut, Shape};
+use session_tree::core::walk;
+
+use crate::cli::{HEADER, entry, label, message};
+use crate::support;
+
+/// Makes a session of messages, each written as its id, its parent and, if it is not the
+/// assistant's, its role: `b<a/user`. A capital is hidden, and the last one is the leaf.
+fn session(tree: &str, more: &[String]) -> Session {
+    let mut lines = vec![HEADER.to_owned()];
+    lines.extend(more.iter().cloned());
+    for (at, word) in tree.split_whitespace().enumerate() {
+        let (id, parent) = word.split_once('<').unwrap();
+        let (parent, role) = parent.split_once('/').unwrap_or((parent, "assistant"));
+        let line = match role {
+            "compaction" => entry("compaction", id, parent, r#""tokensBefore":1000"#),
+            role => message(id, parent, role, id),
+        };
+        lines.push(line.replace("00:00:01.000Z", &format!("00:{at:02}:00.000Z")));
+    }
+    support::session(lines.join("\n").as_bytes())
+}
+
+fn is_shown(session: &Session, node: NodeId) -> bool {
+    session.id(node).starts_with(|char: char| char.is_ascii_lowercase())
+}
+
+fn shape(session: &Session) -> Shape {
+    Shape::new(session, &walk::display_order(session, session.leaf()), |node| is_shown(session, node))
+}
+
+fn ids(session: &Session, shape: &Shape, kept: &[bool]) -> String {
+    let kept = shape.nodes.iter().zip(kept).filter(|(_, kept)| **kept);
+    kept.map(|(&node, _)| session.id(node)).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn landmarks_are_forks_tips_labels_and_the_leaf() {
+    let check = |tree: &str, more: &[String], expected: &str| {
+        let session = session(tree, more);
+        let shape = shape(&session);
+        assert_eq!(ids(&session, &shape, &shape.landmarks(&session, session.leaf())), expected, "{tree}");
+    };
+    check("a< b<a c<b", &[], "c");
+    check("a< b<a c<b d<b e<d", &[], "b e c");
+    // A hidden branch is none, and what hangs below a hidden entry is a child of the one above.
+    check("a< b<a C<b d<b", &[], "d");
+    check("a< B<a c<B d<B e<a", &[], "a e c d");
+    check("a< b<a c<b", &[label("L", "", "a", "here")], "a c");
+    // The leaf, or the row below which it is hidden.
+    check("a< b<a c<b d<c B<b", &[], "b d");
+    check("A< B<A", &[], "");
+    // The root above the leaf comes first.
+    check("a< b< c<b", &[], "c a");
+}
+
+#[test]
+fn folded_rows_are_counted_where_they_were() {
+    let session = session("a< b<a c<b d<c e<d f<c g<f H<g i<H", &[]);
+    let shape = shape(&session);
+    let folded = shape.folded(&shape.landmarks(&session, session.leaf()));
+    let above: Vec<_> = (0..folded.nodes.len()).map(|row| folded.left_out(row).above).collect();
+    assert_eq!(ids(&session, &folded, &[true; 3]), "c i e");
+    assert_eq!(above, [2, 2, 1]);
+    assert_eq!([0, 1, 2].map(|row| folded.above(row)), [None, Some(0), Some(0)]);
+    // Every entry still finds its row.
+    let row = |id: &str| folded.row(session.find(id).unwrap());
+    assert_eq!(["a", "c", "d", "g", "H", "i"].map(row), [None, Some(0), Some(0), Some(0), Some(0), Some(1)]);
+}
+
+#[test]
+fn rows_that_are_too_deep_are_counted_above() {
+    let session = session("a< b<a c<b d<c e<b F<e", &[]);
+    let order = walk::display_order(&session, session.leaf());
+    let deep = |node: NodeId| walk::path(&session, Some(node)).len() > 2;
+    let shows = |node: NodeId| is_shown(&session, node);
+    let mut shape = Shape::new(&session, &order, |node| shows(node) && !deep(node));
+    shape.note_below(session.nodes().filter(|&node| shows(node) && deep(node)));
+    assert_eq!([0, 1].map(|row| shape.left_out(row).below), [0, 3]);
+    let folded = shape.folded(&shape.landmarks(&session, session.leaf()));
+    assert_eq!(folded.left_out(0), LeftOut { above: 1, below: 3 });
+}
+
+#[test]
+fn tips_have_the_messages_behind_the_fork() {
+    let check = |tree: &str, expected: &[&str]| {
+        let session = session(tree, &[]);
+        let tips = shape(&session).tips(&session, session.leaf());
+        let tips = tips.iter().map(|tip| {
+            let fork = tip.fork.map_or("-", |fork| session.id(fork));
+            let leaf = if tip.has_leaf { " leaf" } else { "" };
+            format!("{} from {fork}: {} {}{leaf}", session.id(tip.node), tip.messages, session.id(tip.first))
+        });
+        assert_eq!(tips.collect::<Vec<_>>(), expected, "{tree}");
+    };
+    check("a</user b<a c<b/user", &["c from -: 3 a leaf"]);
+    check("a< b<a/compaction c<b", &["c from -: 2 c leaf"]);
+    check(
+        "a</user b<a c<b d<c/user e<d/user f<b g<b/user H<g",
+        &["g from b: 1 g leaf", "f from b: 1 f", "e from b: 3 d"],
+    );
+    // Hidden entries neither fork nor count, and the leaf may be in the middle.
+    check("a< B<a c<B/user D<B e<c f<e A<c", &["f from -: 4 c"]);
+    check("A<", &[]);
+}
+
+#[test]
+fn of_equal_times_the_later_entry_is_newer_and_unknown_ones_come_last() {
+    let lines = [
+        HEADER.to_owned(),
+        message("a", "", "user", "a"),
+        message("b", "a", "user", "b"),
+        message("c", "a", "user", "c").replace("2026-01-01T00:00:01.000Z", "no time"),
+        message("d", "a", "user", "d"),
+        message("e", "a", "user", "e").replace("00:00:01", "00:00:02"),
+        message("f", "a", "user", "f"),
+    ];
+    let session = support::session(lines.join("\n").as_bytes());
+    let tips = shape(&session).tips(&session, session.leaf());
+    assert_eq!(tips.iter().map(|tip| session.id(tip.node)).collect::<String>(), "efdbc");
+}
+
+#[test]
+fn straight_runs_are_one_knot() {
+    let check = |tree: &str, expected: &str| {
+        let session = session(tree, &[]);
+        let shape = shape(&session);
+        let knots = shape.knots(&shape.sights(&session, session.leaf()));
+        let knots = knots.iter().map(|knot| {
+            let ids: String = shape.nodes[knot.rows.clone()].iter().map(|&node| session.id(node)).collect();
+            knot.above.map_or(ids.clone(), |above| format!("{above}>{ids}"))
+        });
+        assert_eq!(knots.collect::<Vec<_>>().join(" "), expected, "{tree}");
+    };
+    check("a<", "a");
+    check("a< b<a", "a 0>b");
+    check("a< b<a c<b d<c", "a 0>bc 1>d");
+    check("a< b<a c<b/compaction d<c e<d f<e", "a 0>b 1>c 2>de 3>f");
+    // The branch with the leaf comes first.
+    check("a< b<a c<a d<b e<d f<e g<c h<g", "a 0>cg 1>h 0>bde 3>f");
+    check("a< B<a c<B d<c e<d", "a 0>cd 1>e");
+    check("a< b<", "b a");
+    // A run that follows a fork does not join the one before it.
+    check("a< b<a c<b d<b e<c f<e g<d h<g", "a 0>b 1>dg 2>h 1>ce 4>f");
+}
