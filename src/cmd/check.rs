@@ -25,6 +25,7 @@ use crate::core::source::Source;
 use crate::core::write::{self, Manners, Place};
 use crate::ui;
 use crate::ui::check::{Counts, Findings, Form};
+use crate::ui::moved::quoted;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::{COULD_NOT, Failure};
 
@@ -47,10 +48,10 @@ pub struct CheckArgs {
     #[command(flatten)]
     paths: Paths,
     /// Let this warning fail the check, by code or name; `warnings` for all of them
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
     deny: Vec<String>,
     /// Do not report this code
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_delimiter = ',')]
     allow: Vec<String>,
     /// Do not report what this file lists
     #[arg(long, value_name = "FILE")]
@@ -86,6 +87,8 @@ struct Policy {
     denied: BTreeSet<Code>,
     allowed: BTreeSet<Code>,
     baseline: Baseline,
+    /// The folder of the baseline file, all links followed: there its paths begin.
+    folder: Option<PathBuf>,
 }
 
 impl Policy {
@@ -103,21 +106,41 @@ impl Policy {
             Some(path) if !args.update_baseline => read_baseline(path)?,
             _ => Baseline::default(),
         };
-        Ok(Self { denied, allowed, baseline })
+        let folder = args.baseline.as_deref().and_then(real_folder);
+        Ok(Self { denied, allowed, baseline, folder })
+    }
+
+    /// Gives the name of a file in the baseline: the same from whatever folder it is checked.
+    fn name(&self, path: &Path) -> String {
+        let file = Some(path).filter(|path| *path != Path::new("-"));
+        let place = file.and_then(|path| Some((real_folder(path)?, path.file_name()?)));
+        let (Some(base), Some((folder, name))) = (&self.folder, place) else { return path.display().to_string() };
+        let real = folder.join(name);
+        real.strip_prefix(base).unwrap_or(&real).display().to_string()
     }
 }
 
 fn find(name: &str) -> Result<Code> {
     let unknown = || {
-        let hint = "codes are named as in `E005` or `malformed-line`; the README lists them";
+        let near = Code::near(name).map(|near| format!("; perhaps `{near}`")).unwrap_or_default();
+        let hint = format!("codes are named as in `E005` or `malformed-line`, and the README lists them{near}");
         Failure::usage(format!("`{name}` is no code"), hint)
     };
     Ok(Code::find(name).ok_or_else(unknown)?)
 }
 
+/// Gives the folder of a file with all links followed.
+fn real_folder(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    folder.canonicalize().ok()
+}
+
 fn read_baseline(path: &Path) -> Result<Baseline> {
     let failed = |error: Error| Failure::new(&error, path);
-    let text = fs::read(path).map_err(Error::io("cannot read the baseline")).map_err(failed)?;
+    let text = fs::read(path).map_err(Error::io("cannot read the baseline")).map_err(|error| {
+        let hint = (!path.exists()).then(|| "`--update-baseline` writes it".to_owned());
+        Failure { hint, ..failed(error) }
+    })?;
     Ok(Baseline::read(&text).map_err(failed)?)
 }
 
@@ -206,7 +229,7 @@ impl CheckArgs {
         let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
             update(path, &known)?;
-            counts = Counts { files: counts.files, known: known.len(), ..Counts::default() };
+            counts = Counts { files: counts.files, known: counts.known, ..Counts::default() };
         }
         out.finish(counts)?;
         let says_no = counts.errors > 0 || counts.denied > 0;
@@ -292,10 +315,11 @@ impl CheckArgs {
             Ok(checked) => checked,
             Err(error) => return Done { words: failed(&error), ..done },
         };
-        let name = job.path.display().to_string();
+        let name = policy.name(&job.path);
         for spot in checked.spots.iter().filter(|spot| !policy.allowed.contains(&spot.code)) {
             if self.update_baseline {
                 done.known.add(&name, &checked, spot);
+                done.counts.known += 1;
             } else if policy.baseline.knows(&name, &checked, spot) {
                 done.counts.known += 1;
             } else {
@@ -306,7 +330,7 @@ impl CheckArgs {
             return Done { words: Words::Many(Box::new(checked)), ..done };
         }
         let mut findings = Vec::new();
-        let made = self.words(policy, &name, &checked, &mut |finding| {
+        let made = self.words(policy, &job.path, &checked, &mut |finding| {
             findings.push(finding);
             Ok(())
         });
@@ -323,13 +347,14 @@ impl CheckArgs {
     fn words(
         &self,
         policy: &Policy,
-        name: &str,
+        path: &Path,
         checked: &Checked,
         each: &mut dyn FnMut(Finding) -> Result<(), Trouble>,
     ) -> Result<BTreeMap<Code, usize>, Trouble> {
         let seen: RefCell<BTreeMap<Code, usize>> = RefCell::default();
+        let name = policy.name(path);
         let is_shown = |spot: &Spot| {
-            let counts = !policy.allowed.contains(&spot.code) && !policy.baseline.knows(name, checked, spot);
+            let counts = !policy.allowed.contains(&spot.code) && !policy.baseline.knows(&name, checked, spot);
             if self.update_baseline || !counts {
                 return false;
             }
@@ -338,7 +363,12 @@ impl CheckArgs {
             *count += 1;
             self.form() != Form::Text || *count <= SHOWN
         };
-        checked.findings(&is_shown, each)?;
+        // Commands are there to be copied; standard input has no name to put into them.
+        let file = (path != Path::new("-")).then(|| format!(" {}", quoted(&path.display().to_string())));
+        checked.findings(&is_shown, &mut |finding| {
+            let fix = file.as_ref().map_or_else(|| finding.fix.clone(), |file| finding.fix.replace(" FILE", file));
+            each(Finding { fix, ..finding })
+        })?;
         Ok(seen.into_inner())
     }
 
@@ -393,7 +423,7 @@ impl CheckArgs {
             }
             Words::Many(checked) => {
                 let push = &mut |finding: Finding| Ok(out.push(&name, &finding)?);
-                match self.words(policy, &name, &checked, push) {
+                match self.words(policy, path, &checked, push) {
                     Ok(seen) => seen,
                     Err(Trouble::Output(error)) => return Err(error.into()),
                     Err(Trouble::Core(error)) => {

@@ -32,7 +32,7 @@ fn text_names_file_line_effect_and_fix() {
     let expected = "\
 warning[W019] ./b.jsonl:6: `a0000004` answers a question with part of another conversation in between: two agents wrote at the same time (2 such places)
   effect: pi and omp show two branches and resume on the one that was written to last; the other is not part of the conversation
-  fix: open a session in one agent only; `session-tree branch FILE --at TIP` gives a branch a file of its own
+  fix: open a session in one agent only; `session-tree branch ./b.jsonl --at TIP` gives a branch a file of its own
 error[E011] ./c.jsonl:5: parent `a00000ff` of `a0000006` is not in the file
   effect: 3 entries can no longer be reached from the leaf: pi and omp start the conversation there and tell the model nothing of what came before
   fix: if the conversation went straight on from line 4, set `parentId` of line 5 to \"a0000003\"
@@ -190,6 +190,47 @@ fn what_a_baseline_knows_does_not_count() {
     check(folder.path(), &[&["a.jsonl", "--update-baseline"][..], &known].concat());
     let text = fs::read_to_string(folder.path().join("known.jsonl")).unwrap();
     assert_eq!(text.lines().nth(1), Some("{\"path\":\"a.jsonl\",\"code\":\"E014\",\"line\":6}"));
+}
+
+#[test]
+fn a_baseline_holds_wherever_the_check_is_started() {
+    let folder = folder();
+    let sub = folder.path().join("sub");
+    fs::create_dir(&sub).unwrap();
+    check(folder.path(), &[".", "--baseline", "known.txt", "--update-baseline"]);
+    let whole = folder.path().display().to_string();
+    for (from, path, baseline) in
+        [(&sub, "..", "../known.txt"), (&sub, &whole, "../known.txt"), (&folder.path().into(), "sub/..", "known.txt")]
+    {
+        let done = check(from, &[path, "--baseline", baseline]);
+        let expected = "3 files: 0 errors, 0 warnings; 2 known to the baseline\n";
+        assert_eq!((done.code, done.stdout.as_str()), (0, expected), "{path}");
+    }
+    let missing = check(&sub, &["..", "--baseline", "known.txt"]);
+    assert!(missing.code == 2 && missing.stderr.contains("hint: `--update-baseline` writes it"), "{}", missing.stderr);
+}
+
+#[test]
+fn fixes_name_the_file() {
+    let folder = folder();
+    let fixes = |path: &str| -> Vec<String> {
+        let done = check(folder.path(), &[path, "--json"]);
+        rows(&done).iter().map(|row| row["fix"].as_str().unwrap().to_owned()).collect()
+    };
+    fs::copy(folder.path().join("b.jsonl"), folder.path().join("it's b.jsonl")).unwrap();
+    assert!(fixes("b.jsonl")[0].contains("`session-tree branch b.jsonl --at TIP`"), "{:?}", fixes("b.jsonl"));
+    assert!(fixes("it's b.jsonl")[0].contains("`session-tree branch 'it'\\''s b.jsonl' --at TIP`"));
+}
+
+#[test]
+fn codes_are_separated_by_commas_and_guessed() {
+    let folder = folder();
+    let done = check(folder.path(), &["b.jsonl", "c.jsonl", "--deny", "W003,interleaved-writers", "--allow=E011,W001"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let allowed = check(folder.path(), &["b.jsonl", "c.jsonl", "--allow", "E011,W019"]);
+    assert_eq!((allowed.code, allowed.stdout.contains("0 errors, 0 warnings")), (0, true));
+    let wrong = check(folder.path(), &["b.jsonl", "--deny", "warning"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("perhaps `warnings`"), "{}", wrong.stderr);
 }
 
 #[test]

@@ -178,6 +178,14 @@ impl Code {
         CODES.iter().find(is_meant).map(|entry| entry.code)
     }
 
+    /// Gives the name that comes nearest to a misspelt one, if any does; `warnings` is one, too.
+    pub fn near(text: &str) -> Option<&'static str> {
+        const CLOSE: f64 = 0.8;
+        let names = CODES.iter().map(|entry| entry.name).chain(["warnings"]);
+        let close = names.map(|name| (strsim::jaro_winkler(name, text), name)).filter(|(close, _)| *close > CLOSE);
+        close.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+    }
+
     /// Gives the stable id, as `E005`.
     pub fn id(self) -> &'static str {
         self.entry().id
@@ -237,6 +245,9 @@ mod tests {
         }
         assert_eq!(Code::find("e005"), Some(Code::MalformedLine));
         assert_eq!(Code::find("E05"), None);
+        assert_eq!(Code::near("warning"), Some("warnings"));
+        assert_eq!(Code::near("malformd-line"), Some("malformed-line"));
+        assert_eq!(Code::near("zebra"), None);
         assert_eq!(Code::Orphan.severity(), Severity::Error);
         assert_eq!(Code::OldVersion.severity(), Severity::Warning);
     }
