@@ -11,6 +11,7 @@ use crate::core::body::Bodies;
 use crate::core::commit::{self, Anchor, Commit, Guard};
 use crate::core::draft::Draft;
 use crate::core::error::Error;
+use crate::core::filter::Filter;
 use crate::core::label::{self, Change};
 use crate::core::load::Keep;
 use crate::core::select;
@@ -144,6 +145,7 @@ impl LabelArgs {
                     };
                     output.text(&told(change, &tilde(&words, app.home.as_deref()), app))?;
                 }
+                changes.iter().for_each(|change| hint(session, change, app));
                 if let Some(file) = self.session.found() {
                     output.text(&format!("in {}\n", escape::line(&file.display().to_string())))?;
                 }
@@ -258,6 +260,17 @@ fn told(change: &Change, words: &str, app: &App) -> String {
     };
     let text = escape::line(&text);
     format!("{}\n", fit::cut(&text, app.width.unwrap_or(usize::MAX), app.paint.ascii))
+}
+
+/// Tells of a new label that is not seen in the usual view, or that another entry has, too.
+fn hint(session: &Session, change: &Change, app: &App) {
+    let Some((name, node)) = change.name.as_deref().zip(session.find(&change.target)) else { return };
+    if session.labelled(name).iter().any(|&other| other != node) {
+        app.report.hint(&format!("another entry has this label, too: `label:{name}` names neither of them"));
+    }
+    if !Filter::Default.shows(session.traits(node), true, false) {
+        app.report.hint(&format!("`tree` hides entry {} unless `--filter labeled-only` or `all`", change.target));
+    }
 }
 
 /// Gives the labels in the order in which they were set.

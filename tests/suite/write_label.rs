@@ -24,6 +24,22 @@ fn one(scratch: &Scratch, args: &[&str]) -> Value {
 }
 
 #[test]
+fn a_label_that_is_hidden_or_not_the_only_one_is_hinted_at() {
+    let lines = [
+        message("u1", "", "user", "hello"),
+        entry("model_change", "m1", "u1", r#""model":"a/b""#),
+        message("u2", "m1", "user", "again"),
+    ];
+    let scratch = Scratch::new(&lines);
+    let hints = |line: &str| scratch.run(line).stderr;
+    assert_eq!(hints("label s.jsonl u1 one"), "");
+    assert!(hints("label s.jsonl m1 two").contains("`tree` hides entry m1"));
+    assert!(hints("label s.jsonl u2 one").contains("another entry has this label, too"));
+    assert_eq!(hints("label s.jsonl u2 one --quiet"), "");
+    assert_eq!(hints("label s.jsonl m1 --clear"), "");
+}
+
+#[test]
 fn a_label_is_one_line_of_the_agents_shape() {
     let scratch = forked();
     let old = bytes(&scratch);
