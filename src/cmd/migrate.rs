@@ -45,7 +45,7 @@ pub struct MigrateArgs {
     #[arg(long, conflicts_with_all = ["dry_run", "backup", "output"])]
     check: bool,
     /// Only report
-    #[arg(long, conflicts_with_all = ["backup", "output"])]
+    #[arg(long, conflicts_with = "output")]
     dry_run: bool,
     /// Keep what each file was beside it [default suffix: .bak]
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".bak")]
@@ -227,6 +227,11 @@ impl MigrateArgs {
         }
         if self.check || self.dry_run {
             migrate::copy(&source, Torn::Refuse, &mut io::sink())?;
+            let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            let backup = self.backup.as_ref().map(|suffix| with_suffix(&real, suffix));
+            if let Some(path) = backup.filter(|backup| backup.symlink_metadata().is_ok()) {
+                return Err(Error::Exists { path });
+            }
         } else {
             let stat = source.stat().ok_or_else(|| Error::Usage {
                 message: "cannot migrate in place what is no file".to_owned(),

@@ -144,6 +144,14 @@ fn an_existing_backup_fails_its_file_only() {
 }
 
 #[test]
+fn a_dry_run_sees_a_backup_in_the_way() {
+    let scratch = folder(&[("s.jsonl", V1), ("s.jsonl.bak", "precious")]);
+    check(&scratch, "s.jsonl --dry-run --backup", &[("s.jsonl", "failed")], 2);
+    check(&scratch, "s.jsonl --dry-run --backup=.old", &[("s.jsonl", "would-migrate")], 0);
+    assert_eq!(names(scratch.path("")), ["s.jsonl", "s.jsonl.bak"]);
+}
+
+#[test]
 fn a_backup_is_beside_the_target_of_a_link() {
     let scratch = folder(&[("real/s.jsonl", V1), ("links/x", "")]);
     symlink("../real/s.jsonl", scratch.path("links/l.jsonl")).unwrap();
