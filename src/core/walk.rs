@@ -53,16 +53,32 @@ pub fn depths(session: &Session, order: &[NodeId]) -> Vec<u32> {
     depths
 }
 
-/// Gives the tips of the branches: entries without children whose branch, from the last fork on,
-/// has a message of its own.
+/// Gives the tips of the branches, in the order of the file: entries without children whose branch
+/// has a message of its own. Where nothing but bookkeeping forks, that is one branch: its tip is the
+/// file's leaf, else the last one.
 pub fn tips(session: &Session) -> Vec<NodeId> {
-    let is_fork = |node: NodeId| session.children(node).len() > 1;
-    let tips = session.nodes().filter(|&node| session.children(node).is_empty());
-    tips.filter(|&tip| {
-        let mut own = std::iter::successors(Some(tip), |&node| session.parent(node).filter(|&parent| !is_fork(parent)));
-        own.any(|node| session.traits(node).kind == Kind::Message)
-    })
-    .collect()
+    // Of every entry the last message on the path to it, itself included, and whether messages follow.
+    let mut last: Vec<Option<NodeId>> = vec![None; session.len()];
+    let mut goes_on = vec![false; session.len()];
+    for node in display_order(session, None) {
+        let above = session.parent(node).and_then(|parent| last[parent.index()]);
+        let is_message = session.traits(node).kind == Kind::Message;
+        if let Some(above) = above.filter(|_| is_message) {
+            goes_on[above.index()] = true;
+        }
+        last[node.index()] = if is_message { Some(node) } else { above };
+    }
+    let mut tip_of: Vec<Option<NodeId>> = vec![None; session.len()];
+    for tip in session.nodes().filter(|&node| session.children(node).is_empty()) {
+        let end = last[tip.index()].filter(|end| !goes_on[end.index()]);
+        let Some(place) = end.map(|end| &mut tip_of[end.index()]) else { continue };
+        if place.is_none() || *place != session.leaf() {
+            *place = Some(tip);
+        }
+    }
+    let mut tips: Vec<_> = tip_of.into_iter().flatten().collect();
+    tips.sort_unstable();
+    tips
 }
 
 /// Gives the nearest part of the conversation on the path to an entry, the entry itself included.

@@ -39,6 +39,24 @@ fn ids(session: &Session, shape: &Shape, kept: &[bool]) -> String {
 }
 
 #[test]
+fn branches_end_in_messages_whatever_bookkeeping_hangs_below() {
+    let check = |tree: &str, more: &[String], expected: &str| {
+        let session = session(tree, more);
+        let ids: Vec<_> = walk::tips(&session).iter().map(|&node| session.id(node)).collect();
+        assert_eq!(ids.join(" "), expected, "{tree}");
+    };
+    check("a< b<a c<a d<c", &[], "b d");
+    check("a< b<a m<b/compaction c<a", &[], "m c");
+    // Where only bookkeeping forks, there is one branch still: it ends at the leaf, else at the last.
+    check("a< b<a m<b/compaction n<b/compaction", &[], "n");
+    check("a< b<a m<b/compaction n<b/compaction c<a", &[], "n c");
+    check("a< b<a n<b/compaction m<b/compaction o<n/compaction", &[], "o");
+    check("a< b<a c<b", &[label("l", "", "b", "x"), label("k", "", "b", "y")], "c");
+    check("m< n<m", &[], "n");
+    check("m</compaction n<m/compaction", &[], "");
+}
+
+#[test]
 fn landmarks_are_forks_tips_labels_and_the_leaf() {
     let check = |tree: &str, more: &[String], expected: &str| {
         let session = session(tree, more);
