@@ -311,8 +311,14 @@ impl View<'_> {
     /// Says what is not there although one may look for it.
     fn explain(&self, has_some: bool, timeless: usize) {
         let report = self.app.report;
-        if let (Some(text), false) = (&self.args.search, has_some) {
-            report.hint(&format!("no entry that is shown contains all of: {text}"));
+        match (&self.args.search, self.args.period().is_bound()) {
+            _ if has_some => {}
+            (Some(text), false) => report.hint(&format!("no entry that is shown contains all of: {text}")),
+            (Some(text), true) => {
+                report.hint(&format!("no entry that is shown is of that time and contains all of: {text}"))
+            }
+            (None, true) => report.hint("no entry that is shown is of that time"),
+            (None, false) => {}
         }
         match timeless {
             0 => {}

@@ -38,7 +38,20 @@ impl View<'_> {
             output
                 .text(&excerpt.map_or_else(|| text.row(at, &words), |excerpt| text.row_with(at, &words, &excerpt)))?;
         }
+        if rows.leaf.is_none() {
+            self.tell_of_leaf("nothing of the path to it is shown");
+        }
         Ok(output.finish()?)
+    }
+
+    /// Says where the leaf is if no row does.
+    pub(super) fn tell_of_leaf(&self, why: &str) {
+        match self.leaf {
+            _ if self.args.root || self.session.len() == 0 || self.args.search.is_some() => {}
+            _ if self.args.period().is_bound() => {}
+            Some(leaf) => self.app.report.hint(&format!("the leaf is {}: {why}", self.session.id(leaf))),
+            None => self.app.report.hint("the leaf is before the first entry: the next prompt starts a new root"),
+        }
     }
 
     /// Finds the place of a word that was searched for.

@@ -47,6 +47,9 @@ impl View<'_> {
             output.text(&heading.heading(&self.name()?, session.len(), walk::tips(session).len()))?;
             tips::rows(&mut output, &texts, width, paint)?;
         }
+        if !tips.iter().any(|tip| tip.has_leaf) {
+            self.tell_of_leaf("no branch ends there");
+        }
         Ok(output.finish()?)
     }
 
