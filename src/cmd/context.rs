@@ -118,6 +118,9 @@ impl ContextArgs {
         app.report.problems(&context.problems.list(), &self.session.session);
         let mut output = Output::new();
         output.hold();
+        if let Some(file) = self.session.found().filter(|_| !self.is_json()) {
+            output.text(&transcript::file(app.paint, app.width, file))?;
+        }
         match (self.json, self.format) {
             _ if self.stats => self.stats(&mut output, app, &session, &mut bodies, &context)?,
             _ if other.is_some() => self.diff(&mut output, app, &mut bodies, &context, other)?,

@@ -8,6 +8,7 @@ use anyhow::Result;
 use super::App;
 use super::world;
 use crate::core::lookup::{self, ById, Kept, LATEST, Newest, Shelf};
+use crate::core::select::PREFIX;
 use crate::core::time;
 use crate::ui::report::Failure;
 
@@ -54,7 +55,10 @@ impl Place {
                 ById::One(kept) => return Ok(kept.path),
                 ById::Many(found) => self.ambiguous(name, &found),
                 ById::None(near) if near.is_empty() => nothing(name, HOW.to_owned()),
-                ById::None(near) => nothing(name, format!("near it: {}; a path does too", near.join(", "))),
+                ById::None(near) if name.chars().count() < PREFIX => {
+                    nothing(name, format!("give {PREFIX} or more characters of an id; near it: {}", near.join(", ")))
+                }
+                ById::None(near) => nothing(name, format!("ids near it: {}", near.join(", "))),
             }
         };
         Err(failure.into())
@@ -271,8 +275,8 @@ mod tests {
     fn what_comes_near_is_named() {
         let scene = Scene::new();
         scene.session("pi/w/s.jsonl", "aaaa1111-0000", "shop", 1000);
-        assert_eq!(scene.refuse("shop", "aaba1111").2, "near it: aaaa1111-0000; a path does too");
-        assert_eq!(scene.refuse("shop", "AAAA11").2, "near it: aaaa1111-0000; a path does too");
+        assert_eq!(scene.refuse("shop", "aaba1111").2, "ids near it: aaaa1111-0000");
+        assert_eq!(scene.refuse("shop", "AAAA11").2, "ids near it: aaaa1111-0000");
         let (_, _, hint) = scene.refuse("shop", "something");
         assert!(hint.starts_with("a session is named by its path, "), "{hint}");
     }

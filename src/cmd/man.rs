@@ -16,7 +16,7 @@ use crate::ui::output::Output;
 #[command(after_long_help = "\
 Examples:
   session-tree man | man -l -
-  session-tree man > ~/.local/share/man/man1/session-tree.1   man finds it there")]
+  session-tree man > ~/.local/share/man/man1/session-tree.1  for ~/.local/bin")]
 pub struct ManArgs {}
 
 impl ManArgs {

@@ -46,7 +46,7 @@ pub struct Global {
     /// When to use colour; auto is on a terminal
     #[arg(long, value_name = "WHEN", global = true, hide_short_help = true, help_heading = "Common options")]
     color: Option<When>,
-    /// Draw with ASCII characters only
+    /// Draw lines and marks in ASCII
     #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     ascii: bool,
     /// Cut or fold rows to N columns; else to the terminal's or COLUMNS

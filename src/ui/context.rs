@@ -1,6 +1,7 @@
 //! A context as a transcript for people.
 
 use std::io;
+use std::path::Path;
 
 use super::escape;
 use super::fit;
@@ -36,6 +37,11 @@ pub fn heading(
         facts.push(("rules", state.ttsr_rules.join(", ")));
     }
     rows(paint, width, &facts)
+}
+
+/// Says which session it is, to those who did not name its file.
+pub fn file(paint: Paint, width: Option<usize>, path: &Path) -> String {
+    rows(paint, width, &[("session", path.display().to_string())])
 }
 
 /// Draws facts, one a row, each behind its name.

@@ -70,7 +70,7 @@ fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
     let sources = usage.sources.iter().map(|source| format!("{} ({})", source.name, source.entries));
     let Amounts { input, output, cache_read, cache_write, total_tokens, cost } = usage.all;
     let mut facts = vec![
-        ("usage", format!("noted by {}", sources.collect::<Vec<_>>().join(", "))),
+        ("usage", format!("noted on this path by {}", sources.collect::<Vec<_>>().join(", "))),
         ("input", format!("{input} tokens")),
         ("output", format!("{output} tokens")),
         ("cache read", format!("{cache_read} tokens")),

@@ -164,7 +164,10 @@ fn stats_say_what_they_leave_out() {
         out.contains("\ncompacted  by id04\n") && out.contains("\nhidden     2 messages, about 3 tokens\n"),
         "{out}"
     );
-    assert!(out.contains("\nusage        noted by assistant (2), compaction (1), toolResult (2), "), "{out}");
+    assert!(
+        out.contains("\nusage        noted on this path by assistant (2), compaction (1), toolResult (2), "),
+        "{out}"
+    );
     assert!(out.contains("     4  28.6%         2  toolResult read\n"), "{out}");
 }
 

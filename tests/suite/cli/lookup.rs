@@ -108,6 +108,18 @@ fn what_writes_says_into_which_file() {
 }
 
 #[test]
+fn a_context_says_whose_it_is() {
+    let home = Home::new();
+    let file = home.file().display().to_string();
+    for options in ["", " --stats", " --diff @~1"] {
+        let told = home.run(&format!("context latest{options}")).ok();
+        assert!(told.starts_with(&format!("session   {file}\n")), "{told}");
+        assert!(!home.run(&format!("context {file}{options}")).ok().contains("session"));
+    }
+    assert!(home.run("context latest --json").ok().starts_with("{\"leafId\":"));
+}
+
+#[test]
 fn a_path_always_wins() {
     let home = Home::new();
     for name in ["latest", "01a22a6f"] {
@@ -136,7 +148,7 @@ fn what_is_not_found_is_told() {
     let home = Home::new();
     let error = home.refuse("tree 01a22b --json");
     assert_eq!(error["message"], "`01a22b` names no session, and there is no such file");
-    assert_eq!(error["hint"], format!("near it: {ID}; a path does too"));
+    assert_eq!(error["hint"], format!("ids near it: {ID}"));
     assert_eq!(error["kind"], "not-found");
     assert_eq!(home.refuse("check --why-leaf 01a22b --json")["kind"], "not-found");
 
