@@ -11,15 +11,15 @@ use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error;
 use crate::core::filter::Filter;
 use crate::core::load::Keep;
-use crate::core::rows::{self, Row};
+use crate::core::rows;
 use crate::core::search::Query;
 use crate::core::session::{NodeId, Session};
-use crate::core::time::{self, Stamp};
+use crate::core::time;
 use crate::core::walk;
-use crate::ui::json::{self as shape, Time, TreeRow};
 use crate::ui::list::{Listing, PIECE};
-use crate::ui::output::Output;
+use crate::ui::output::{Output, safe_json};
 use crate::ui::report::Failure;
+use crate::ui::rows::{self as in_order, LineRows, Place};
 use crate::ui::tree::{TreeText, speaker, tilde, whole_or_cut};
 use crate::ui::{context as transcript, escape};
 
@@ -228,10 +228,17 @@ impl View<'_> {
             },
         };
         output.text(&text.heading(&name, session.len(), walk::tips(session).len()))?;
-        for (at, row) in rows.rows.iter().enumerate() {
-            let words = self.bodies.words(row.node).map_err(&failed)?;
-            output.text(&text.row(at, &words))?;
-        }
+        let lines = LineRows::new(&mut self.bodies);
+        let reads = rows.rows.iter().any(|row| session.row_words(row.node).is_none());
+        let jobs = if reads { 1 } else { self.app.jobs };
+        let made = in_order::write(&mut output, rows.rows.len(), jobs, |range, out| {
+            for at in range {
+                let words = lines.words(rows.rows[at].node)?;
+                out.extend_from_slice(text.row(at, &words).as_bytes());
+            }
+            Ok(())
+        });
+        made.map_err(|error: LineError| error.with(&failed))?;
         Ok(output.finish()?)
     }
 
@@ -286,57 +293,42 @@ impl View<'_> {
         let depths = walk::depths(session, &order);
         let active = walk::active(session, self.leaf);
         let mut output = Output::new();
-        if self.args.full || session.nodes().any(|node| shown[node.index()] && needs_body(session, node)) {
+        let nodes: Vec<_> = order.into_iter().filter(|node| shown[node.index()]).collect();
+        let leaf = self.leaf;
+        let rows = LineRows::new(&mut self.bodies);
+        let add = |out: &mut Vec<u8>, node: NodeId| {
+            let place =
+                Place { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
+            rows.push_json(out, node, place)
+        };
+        let reads = nodes.iter().any(|&node| rows.reads(node));
+        if self.args.full || reads {
             output.hold();
         }
-        for &node in order.iter().filter(|node| shown[node.index()]) {
-            let row = Row { node, branch: None, is_head: false, is_active: active[node.index()] };
-            self.line(&mut output, row, depths[node.index()]).map_err(|error| error.with(&failed))?;
+        if self.args.full {
+            let mut line = Vec::new();
+            for &node in &nodes {
+                line.clear();
+                add(&mut line, node).map_err(&failed)?;
+                rows.add_entry(&mut line, node).map_err(&failed)?;
+                line.push(b'\n');
+                output.json(&line)?;
+            }
+            return Ok(output.finish()?);
         }
+        let (jobs, is_terminal) = (if reads { 1 } else { self.app.jobs }, output.is_terminal());
+        let made = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
+            for &node in &nodes[range] {
+                add(out, node)?;
+                out.push(b'\n');
+            }
+            if let Cow::Owned(safe) = safe_json(out, is_terminal) {
+                *out = safe;
+            }
+            Ok(())
+        });
+        made.map_err(|error: LineError| error.with(&failed))?;
         Ok(output.finish()?)
-    }
-
-    fn line(&mut self, output: &mut Output, row: Row, depth: u32) -> Result<(), LineError> {
-        let (session, node) = (self.session, row.node);
-        let timestamp = Time::of(&mut self.bodies, node)?;
-        let named = (session.traits(node).kind.name(), session.role_name(node));
-        let (kind, role) = match named {
-            (Some(kind), role) if session.traits(node).role != Role::Unknown => {
-                (Some(Cow::Borrowed(kind)), role.map(Cow::Borrowed))
-            }
-            _ => {
-                let (kind, role) = shape::names(&mut self.bodies, node)?;
-                (kind.map(Cow::Owned), role.map(Cow::Owned))
-            }
-        };
-        let words = match session.row_words(node) {
-            Some(words) => Cow::Borrowed(words),
-            None => Cow::Owned(self.bodies.words(node)?),
-        };
-        let line = TreeRow {
-            id: session.id(node),
-            parent_id: session.parent(node).map(|parent| session.id(parent)),
-            missing_parent: session.missing_parent(node),
-            depth,
-            line: session.line(node),
-            r#type: kind.as_deref(),
-            role: role.as_deref(),
-            timestamp,
-            label: session.label(node).map(|label| label.name.as_str()),
-            active: row.is_active,
-            leaf: Some(node) == self.leaf,
-            children: session.children(node).len(),
-            text: &words,
-        };
-        if !self.args.full {
-            return Ok(output.json_line(&line)?);
-        }
-        let mut json = serde_json::to_vec(&line).map_err(std::io::Error::from)?;
-        json.pop();
-        json.extend_from_slice(b",\"entry\":");
-        json.extend_from_slice(self.bodies.entry(node)?.object().bytes());
-        json.extend_from_slice(b"}\n");
-        Ok(output.json(&json)?)
     }
 
     fn nested(&mut self) -> Result<()> {
@@ -457,13 +449,4 @@ impl From<std::io::Error> for LineError {
     fn from(error: std::io::Error) -> Self {
         Self::Output(error)
     }
-}
-
-/// Tells whether a row cannot be printed from the index alone.
-fn needs_body(session: &Session, node: NodeId) -> bool {
-    let traits = session.traits(node);
-    session.row_words(node).is_none()
-        || matches!(session.stamp(node), Stamp::Other(_) | Stamp::Unknown)
-        || matches!(traits.kind, Kind::Unknown)
-        || traits.role == Role::Unknown
 }

@@ -11,5 +11,6 @@ pub mod moved;
 pub mod output;
 pub mod paint;
 pub mod report;
+pub mod rows;
 pub mod summary;
 pub mod tree;
