@@ -326,6 +326,9 @@ mod tests {
         assert_eq!(words("a\u{2028}b\u{85}c", 99), "a b c");
         assert_eq!(words("abcdef", 3), "abc");
         assert_eq!(words("ab cdef", 4), "ab c");
+        assert_eq!(words(r"ab\n\n cd", 4), "ab c");
+        assert_eq!(words("ab cd", 3), "ab");
+        assert_eq!(words(r#"\ta \"b\" \\n\u0063 é\r\n"#, 99), r#"a "b" \nc é"#);
         assert_eq!(words("日本語日本語", 4), "日本語日");
         let long = format!("{}x", " ".repeat(5000));
         assert_eq!(words(&long, 4), "x");
