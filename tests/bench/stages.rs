@@ -23,6 +23,7 @@ use session_tree::core::session::Session;
 use session_tree::core::source::Source;
 use session_tree::core::walk;
 use session_tree::ui::rows::{LineRows, Place};
+use tempfile::NamedTempFile;
 
 use profile::{Goal, Options, Profile};
 
@@ -78,10 +79,10 @@ fn parse(arguments: &[String]) -> Option<(Profile, u64, u32)> {
 }
 
 fn measure(profile: Profile, size: u64, runs: u32) -> Result<String, String> {
-    let mut bytes = Vec::new();
     let options = Options { goal: Some(Goal::Bytes(size)), ..Options::default() };
-    let stats = profile::write(profile, &options, &mut bytes).map_err(|error| error.to_string())?;
-    let open = || Source::spool(&bytes[..]).map_err(|error| error.to_string());
+    let mut file = NamedTempFile::new().map_err(|error| error.to_string())?;
+    let stats = profile::write(profile, &options, &mut file).map_err(|error| error.to_string())?;
+    let open = || Source::open(file.path()).map_err(|error| error.to_string());
     let source = open()?;
     let framing = shortest(runs, || frame(&source, |_| ()));
     let mut scan = Scan::default();
@@ -90,16 +91,15 @@ fn measure(profile: Profile, size: u64, runs: u32) -> Result<String, String> {
             black_box(scan.read(line).map(|entry| entry.traits()).is_ok());
         })
     });
-    let load = |keep: Keep<'_>| -> Result<Duration, String> {
-        let mut sources = (0..runs).map(|_| open()).collect::<Result<Vec<_>, _>>()?;
-        Ok(shortest(runs, || {
-            let source = sources.pop().expect("there is one a run");
-            drop(black_box(Session::load(source, keep, 1).map_err(|error| error.to_string())));
-        }))
+    let load = |keep: Keep<'_>| {
+        shortest(runs, || {
+            let session = open().and_then(|source| Session::load(source, keep, 1).map_err(|error| error.to_string()));
+            drop(black_box(session.expect("the file can be read")));
+        })
     };
-    let index = load(Keep::NOTHING)?;
+    let index = load(Keep::NOTHING);
     let words = Keep { words: &|_| true, calls: true };
-    let preview = load(words)?;
+    let preview = load(words);
     let session = Session::load(open()?, words, 1).map_err(|error| error.to_string())?;
     let mut rows = Vec::new();
     let render = shortest(runs, || {
@@ -109,7 +109,7 @@ fn measure(profile: Profile, size: u64, runs: u32) -> Result<String, String> {
     let stages = [
         ("framing", framing, "blocks are read and cut into lines"),
         ("envelope", envelope.saturating_sub(framing), "every line is parsed whole"),
-        ("index", index.saturating_sub(envelope), "ids, parents, children, labels"),
+        ("index", index.saturating_sub(envelope), "ids, times, parents, children, labels"),
         ("preview", preview.saturating_sub(index), "the words of the rows"),
         ("render", render, "order of display, and the rows as JSON"),
         ("together", preview + render, ""),
@@ -144,7 +144,7 @@ fn frame(source: &Source, mut each: impl FnMut(&[u8])) {
             each(black_box(line.bytes));
             true
         });
-        read.expect("the temporary file can be read");
+        read.expect("the file can be read");
     }
 }
 
@@ -158,7 +158,7 @@ fn render(session: &Session, out: &mut Vec<u8>) {
     let rows = LineRows::new(&mut bodies);
     for node in order {
         let place = Place { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
-        rows.push_json(out, node, place).expect("the temporary file can be read");
+        rows.push_json(out, node, place).expect("the file can be read");
         out.push(b'\n');
     }
 }
