@@ -302,12 +302,15 @@ fn ids_are_cut_to_what_tells_them_apart() {
 
 #[test]
 fn any_number_of_threads_prints_the_same_bytes() {
-    // Several pieces of rows, a fork now and then, calls and results, text that must be escaped.
+    // Several pieces of rows, a fork now and then, calls and results, text that must be escaped. The
+    // first piece takes longest, so that others are made before it.
+    let long = format!("\"{}\"", r"\u0001".repeat(190));
     let mut lines = Vec::new();
     for at in 1..3000 {
         let parent = if at % 50 == 0 { at - 9 } else { at - 1 };
         let parent = if parent == 0 { String::new() } else { format!("id{parent:04}") };
         let (role, content) = match at % 3 {
+            _ if at < 500 => ("user", long.as_str()),
             0 => (
                 "assistant",
                 r#"[{"type":"text","text":"a \"quote\""},{"type":"toolCall","id":"t","name":"ls","arguments":{"path":"src"}}]"#,
