@@ -101,11 +101,14 @@ impl<'s> Lines<'s> {
 
     /// Handles the last line of a block, which starts at `at` in the buffer and goes on behind it.
     fn across_end(&mut self, offset: u64, at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+        // A line that goes on is mostly a short way from its end, and what is read behind that is
+        // read again with the next block.
+        let mut step = BLOCK / 16;
         let mut from = end;
         while from < self.source.len() && self.filled - at <= LONG {
             let old = self.filled;
-            // A line that goes on is mostly a short way from its end.
-            let more = (BLOCK / 4).min(usize::try_from(self.source.len() - from).unwrap_or(BLOCK / 4));
+            let more = step.min(usize::try_from(self.source.len() - from).unwrap_or(step));
+            step = (step * 2).min(BLOCK / 4);
             self.read_on(from, more)?;
             if let Some(stop) = memchr(b'\n', &self.buffer[old..self.filled]) {
                 each(Line { bytes: &self.buffer[at..old + stop], offset, terminated: true });
