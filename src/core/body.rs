@@ -80,16 +80,13 @@ impl<'s> Bodies<'s> {
     /// # Errors
     /// As [`Self::entry`].
     pub fn words(&mut self, node: NodeId) -> Result<String> {
-        if self.session.traits(node).role == Role::ToolResult {
-            if let Some(call) = self.session.kept_call(node) {
-                return Ok(call.to_owned());
-            }
-            if let Some(call) = self.find_call(node)? {
-                return Ok(call);
-            }
-        }
-        if let Some(words) = self.session.kept_words(node) {
+        if let Some(words) = self.session.row_words(node) {
             return Ok(words.to_owned());
+        }
+        if self.session.traits(node).role == Role::ToolResult
+            && let Some(call) = self.find_call(node)?
+        {
+            return Ok(call);
         }
         let mut words = String::new();
         preview::write(&mut words, self.entry(node)?);

@@ -62,6 +62,9 @@ struct Message {
 pub struct Scan {
     object: Span,
     kind: Span,
+    /// The type and the role, known by name once for all that asks.
+    kind_is: Kind,
+    role_is: Role,
     id: Span,
     parent: Span,
     timestamp: Span,
@@ -115,11 +118,18 @@ impl Scan {
         let mut first = true;
         while let Some(key) = cursor.next_member(&mut first)? {
             match key.name() {
-                b"type" => self.kind = cursor.value()?,
+                b"type" => {
+                    self.kind = cursor.value()?;
+                    self.kind_is = Raw::new(cursor.text(self.kind)).string_body().map_or(Kind::Untyped, kind_of);
+                }
                 b"id" => self.id = cursor.value()?,
                 b"parentId" => self.parent = cursor.value()?,
                 b"timestamp" => self.timestamp = cursor.value()?,
-                b"message" => self.message = self.message(&mut cursor)?,
+                b"message" => {
+                    self.message = self.message(&mut cursor)?;
+                    let role = (!self.message.role.is_absent()).then(|| Raw::new(cursor.text(self.message.role)));
+                    self.role_is = role.and_then(Raw::string_body).map_or(Role::None, role_of);
+                }
                 b"content" => self.content = self.content(&mut cursor)?,
                 _ => drop(cursor.value()?),
             }
@@ -230,12 +240,17 @@ impl<'l> Entry<'l> {
 
     /// Gives the entry's type.
     pub fn kind(self) -> Kind {
-        self.name_at(self.scan.kind).map_or(Kind::Untyped, |name| Kind::of(&name))
+        self.scan.kind_is
     }
 
     /// Gives the entry's type as it stands in the file.
     pub fn type_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.kind)
+    }
+
+    /// Tells whether there is an id.
+    pub fn has_id(self) -> bool {
+        self.raw_at(self.scan.id).and_then(Raw::string_body).is_some_and(|id| !id.is_empty())
     }
 
     /// Gives the id, if it is a string; an empty one counts as none.
@@ -265,10 +280,7 @@ impl<'l> Entry<'l> {
 
     /// Gives the message's role.
     pub fn role(self) -> Role {
-        if self.kind() != Kind::Message {
-            return Role::None;
-        }
-        self.name_at(self.scan.message.role).map_or(Role::None, |name| Role::of(&name))
+        if self.kind() == Kind::Message { self.scan.role_is } else { Role::None }
     }
 
     /// Gives the message's role as it stands in the file.
@@ -337,14 +349,21 @@ impl<'l> Entry<'l> {
     fn str_at(self, span: Span) -> Option<Cow<'l, str>> {
         self.raw_at(span)?.str()
     }
+}
 
-    /// Like [`Self::str_at`], for names that are compared with known ones.
-    fn name_at(self, span: Span) -> Option<Cow<'l, [u8]>> {
-        let body = self.raw_at(span)?.string_body()?;
-        if body.contains(&b'\\') {
-            return Some(Cow::Owned(text::decode(body).into_owned().into_bytes()));
-        }
-        Some(Cow::Borrowed(body))
+/// Finds the type of a name as it stands in a string; one with an escape in it is decoded.
+fn kind_of(body: &[u8]) -> Kind {
+    match Kind::of(body) {
+        Kind::Unknown if body.contains(&b'\\') => Kind::of(text::decode(body).as_bytes()),
+        kind => kind,
+    }
+}
+
+/// Finds the role of a name, as [`kind_of`].
+fn role_of(body: &[u8]) -> Role {
+    match Role::of(body) {
+        Role::Unknown if body.contains(&b'\\') => Role::of(text::decode(body).as_bytes()),
+        role => role,
     }
 }
 

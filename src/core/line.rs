@@ -11,25 +11,25 @@ use super::error::Result;
 use super::source::Source;
 
 /// The unit of reading, in bytes: small enough to stay in a core's cache.
-pub(crate) const BLOCK: usize = 256 * 1024;
+pub const BLOCK: usize = 256 * 1024;
 
 /// A line longer than this is read into memory of its own that is given back afterwards.
 const LONG: usize = 4 * 1024 * 1024;
 
 /// One line of a source.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line<'a> {
+pub struct Line<'a> {
     /// What stands before the LF.
-    pub(crate) bytes: &'a [u8],
+    pub bytes: &'a [u8],
     /// Offset of its first byte in the source.
-    pub(crate) offset: u64,
+    pub offset: u64,
     /// Whether a LF ends it; only the last line of a source may have none.
-    pub(crate) terminated: bool,
+    pub terminated: bool,
 }
 
 /// Reads lines of one source; one for each thread.
 #[derive(Debug)]
-pub(crate) struct Lines<'s> {
+pub struct Lines<'s> {
     source: &'s Source,
     /// Used again for every block and never cleared: clearing costs as much as reading.
     buffer: Vec<u8>,
@@ -40,12 +40,16 @@ pub(crate) struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    pub(crate) fn new(source: &'s Source, long: &'s Mutex<()>) -> Self {
+    /// Starts reading. `long` is shared by all that read the source.
+    pub fn new(source: &'s Source, long: &'s Mutex<()>) -> Self {
         Self { source, buffer: Vec::new(), filled: 0, long }
     }
 
     /// Calls `each` for every line that starts in `block` until it returns false.
-    pub(crate) fn in_block(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+    ///
+    /// # Errors
+    /// As [`Source::read_at`].
+    pub fn in_block(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
         if block.start == 0 {
             return self.starting_at(block, each);
         }
@@ -97,11 +101,14 @@ impl<'s> Lines<'s> {
 
     /// Handles the last line of a block, which starts at `at` in the buffer and goes on behind it.
     fn across_end(&mut self, offset: u64, at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+        // A line that goes on is mostly a short way from its end, and what is read behind that is
+        // read again with the next block.
+        let mut step = BLOCK / 16;
         let mut from = end;
         while from < self.source.len() && self.filled - at <= LONG {
             let old = self.filled;
-            // A line that goes on is mostly a short way from its end.
-            let more = (BLOCK / 4).min(usize::try_from(self.source.len() - from).unwrap_or(BLOCK / 4));
+            let more = step.min(usize::try_from(self.source.len() - from).unwrap_or(step));
+            step = (step * 2).min(BLOCK / 4);
             self.read_on(from, more)?;
             if let Some(stop) = memchr(b'\n', &self.buffer[old..self.filled]) {
                 each(Line { bytes: &self.buffer[at..old + stop], offset, terminated: true });

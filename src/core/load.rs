@@ -2,10 +2,13 @@
 //! Each block becomes a [`Part`]; putting the parts together is the business of
 //! [`super::session`].
 
+use std::hash::BuildHasher;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+
+use hashbrown::DefaultHashBuilder;
 
 use super::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use super::error::Result;
@@ -77,6 +80,9 @@ pub(crate) struct Found {
     pub(crate) traits: Traits,
     pub(crate) stamp: Stamp,
     pub(crate) id: Str,
+    /// Of the id.
+    pub(crate) hash: u64,
+    /// The same place as the id of the line before if it is that one, as it mostly is.
     pub(crate) parent: Str,
     pub(crate) words: Str,
 }
@@ -221,7 +227,14 @@ pub(crate) enum Look {
 }
 
 /// Reads everything behind the header. The parts are in the order of the file.
-pub(crate) fn parts(source: &Source, start: &Start, keep: Keep<'_>, look: Look, jobs: usize) -> Result<Vec<Part>> {
+pub(crate) fn parts(
+    source: &Source,
+    start: &Start,
+    keep: Keep<'_>,
+    look: Look,
+    hasher: &DefaultHashBuilder,
+    jobs: usize,
+) -> Result<Vec<Part>> {
     let behind = start.behind;
     // In a plain list every line may be an entry; else lines without id are only told of.
     let is_list = matches!(start.header.version, Declared::Absent | Declared::Number(1));
@@ -232,7 +245,8 @@ pub(crate) fn parts(source: &Source, start: &Start, keep: Keep<'_>, look: Look, 
     let done = Mutex::new(Ok(Vec::new()));
     let work = || {
         let inspector = (look == Look::Inspect).then(Inspector::default);
-        let mut reader = Reader { lines: Lines::new(source, &long), scan: Scan::default(), inspector, keep, is_list };
+        let (lines, scan, hasher) = (Lines::new(source, &long), Scan::default(), hasher.clone());
+        let mut reader = Reader { lines, scan, inspector, keep, is_list, hasher, part: Part::default() };
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= count {
@@ -274,14 +288,16 @@ struct Reader<'s, 'k> {
     inspector: Option<Inspector>,
     keep: Keep<'k>,
     is_list: bool,
+    hasher: DefaultHashBuilder,
+    /// The last part, empty again: its memory is used for the next one.
+    part: Part,
 }
 
 impl Reader<'_, '_> {
     fn part(&mut self, from: u64, to: u64, behind: u64) -> Result<Part> {
-        let mut part = Part::default();
-        let Self { lines, scan, inspector, keep, is_list } = self;
+        let Self { lines, scan, inspector, keep, is_list, hasher, part } = self;
         let each = |line: Line<'_>| {
-            part.take(line, scan, inspector.as_mut(), *keep, *is_list);
+            part.take(line, scan, inspector.as_mut(), *keep, *is_list, hasher);
             true
         };
         // The header's line is cut off by its offset, not by a LF, as far as this block can tell.
@@ -290,13 +306,21 @@ impl Reader<'_, '_> {
         } else {
             lines.in_block(from..to, each)?
         }
-        part.text.shrink_to_fit();
-        part.found.shrink_to_fit();
-        Ok(part)
+        Ok(part.take_all())
     }
 }
 
 impl Part {
+    /// Gives what it holds, in memory of just that size, and leaves an empty one.
+    fn take_all(&mut self) -> Self {
+        let (text, found) = (self.text.as_str().to_owned(), self.found.clone());
+        self.text.clear();
+        self.found.clear();
+        let empty =
+            Self { text: std::mem::take(&mut self.text), found: std::mem::take(&mut self.found), ..Self::default() };
+        Self { text, found, ..std::mem::replace(self, empty) }
+    }
+
     fn take(
         &mut self,
         line: Line<'_>,
@@ -304,6 +328,7 @@ impl Part {
         inspector: Option<&mut Inspector>,
         keep: Keep<'_>,
         is_list: bool,
+        hasher: &DefaultHashBuilder,
     ) {
         let number = self.lines;
         self.lines += 1;
@@ -322,7 +347,7 @@ impl Part {
                     Some((kind, message)) if !is_list => {
                         self.problems.push(kind, Some(self.lines), || message.to_owned());
                     }
-                    _ => self.entry(entry, number, line.offset, keep),
+                    _ => self.entry(entry, number, line.offset, keep, hasher),
                 }
             }
             Err(_) if line::is_blank(line.bytes) => {}
@@ -335,18 +360,25 @@ impl Part {
         }
     }
 
-    fn entry(&mut self, entry: Entry<'_>, line: u32, offset: u64, keep: Keep<'_>) {
+    fn entry(&mut self, entry: Entry<'_>, line: u32, offset: u64, keep: Keep<'_>, hasher: &DefaultHashBuilder) {
         let traits = entry.traits();
         let span = entry.object_span();
         let found = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
+        let before = self.found.last().map_or(Str::ABSENT, |before| before.id);
         let text = &mut self.text;
         let store = |text: &mut String, value: Option<std::borrow::Cow<'_, str>>| {
             value.map_or(Str::ABSENT, |value| Str::push(text, |text| text.push_str(&value)))
         };
-        let id = store(text, entry.id());
-        let parent = store(text, entry.parent_id());
+        let parent = match entry.parent_id() {
+            Some(parent) if !before.is_absent() && before.of(text) == parent => before,
+            parent => store(text, parent),
+        };
+        let id = entry.id();
+        let hash = id.as_deref().map_or(0, |id| hasher.hash_one(id));
+        let id = store(text, id);
         let mut words = Str::ABSENT;
-        if (keep.words)(traits) {
+        // What a tool result shows, its call, stands in another entry.
+        if (keep.words)(traits) && traits.role != Role::ToolResult {
             words = Str::push(text, |text| preview::write(text, entry));
         }
         match (traits.kind, traits.role) {
@@ -378,7 +410,7 @@ impl Part {
         }
         let offset = offset + u64::from(span.start);
         let stamp = entry.stamp();
-        self.found.push(Found { offset, len: span.end - span.start, line, traits, stamp, id, parent, words });
+        self.found.push(Found { offset, len: span.end - span.start, line, traits, stamp, id, hash, parent, words });
     }
 }
 
@@ -387,7 +419,7 @@ pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(ProblemKind, &'static str)> 
     if entry.kind() == Kind::Header {
         return Some((ProblemKind::SecondHeader, SECOND_HEADER));
     }
-    entry.id().is_none().then_some((ProblemKind::ForeignLine, FOREIGN))
+    (!entry.has_id()).then_some((ProblemKind::ForeignLine, FOREIGN))
 }
 
 /// Said of a second header.

@@ -17,7 +17,7 @@ pub mod holder;
 mod inspect;
 pub mod json;
 pub mod label;
-mod line;
+pub mod line;
 pub mod load;
 pub mod lock;
 pub mod lookup;

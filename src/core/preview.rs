@@ -46,20 +46,89 @@ pub fn write(out: &mut String, entry: Entry<'_>) {
 
 /// Writes a tool call as the rows of its result show it.
 pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
-    let argument = |name: &str| arguments.and_then(|arguments| arguments.get_str(name));
-    let path = || argument("path").or_else(|| argument("file_path")).unwrap_or_default();
-    let here = || argument("path").unwrap_or(".".into());
+    let known = Arguments::read(arguments);
+    let path = known.path.or(known.file_path).unwrap_or_default();
+    let here = known.path.unwrap_or(b".");
+    let pattern = known.pattern.unwrap_or_default();
+    let tag = match name {
+        "read" => "[read: ",
+        "write" => "[write: ",
+        "edit" => "[edit: ",
+        "bash" => "[bash: ",
+        "grep" => "[grep: ",
+        "find" => "[find: ",
+        "ls" => "[ls: ",
+        _ => "[",
+    };
+    out.push_str(tag);
+    let mut words = Words::new(out, LIMIT);
     match name {
-        "read" => bracket(out, "read: ", &format!("{}{}", path(), range(arguments))),
-        "write" => bracket(out, "write: ", &path()),
-        "edit" => bracket(out, "edit: ", &path()),
-        "bash" => bracket(out, "bash: ", &cut(&argument("command").unwrap_or_default(), COMMAND)),
-        "grep" => bracket(out, "grep: ", &format!("/{}/ in {}", argument("pattern").unwrap_or_default(), here())),
-        "find" => bracket(out, "find: ", &format!("{} in {}", argument("pattern").unwrap_or_default(), here())),
-        "ls" => bracket(out, "ls: ", &here()),
+        "read" => {
+            words.push_json(path);
+            words.push_str(&known.range());
+        }
+        "write" | "edit" => words.push_json(path),
+        "bash" => words.push_str(&cut(COMMAND, |command| command.push_json(known.command.unwrap_or_default()))),
+        "grep" => {
+            words.push_str("/");
+            words.push_json(pattern);
+            words.push_str("/ in ");
+            words.push_json(here);
+        }
+        "find" => {
+            words.push_json(pattern);
+            words.push_str(" in ");
+            words.push_json(here);
+        }
+        "ls" => words.push_json(here),
         _ => {
             let arguments = arguments.map(compact).unwrap_or_default();
-            bracket(out, "", &format!("{name}: {}", cut(&arguments, ARGUMENTS)));
+            words.push_str(name);
+            words.push_str(": ");
+            words.push_str(&cut(ARGUMENTS, |words| words.push_str(&arguments)));
+        }
+    }
+    out.push(']');
+}
+
+/// The arguments of tool calls that rows show, found on one way through them all: the content of a
+/// file may stand among them. Strings are undecoded.
+#[derive(Default)]
+struct Arguments<'a> {
+    path: Option<&'a [u8]>,
+    file_path: Option<&'a [u8]>,
+    command: Option<&'a [u8]>,
+    pattern: Option<&'a [u8]>,
+    offset: Option<f64>,
+    limit: Option<f64>,
+}
+
+impl<'a> Arguments<'a> {
+    fn read(arguments: Option<Raw<'a>>) -> Self {
+        let mut known = Self::default();
+        for (key, value) in arguments.iter().flat_map(|arguments| arguments.members()) {
+            match key.name() {
+                b"path" => known.path = value.string_body(),
+                b"file_path" => known.file_path = value.string_body(),
+                b"command" => known.command = value.string_body(),
+                b"pattern" => known.pattern = value.string_body(),
+                b"offset" => known.offset = value.number(),
+                b"limit" => known.limit = value.number(),
+                _ => {}
+            }
+        }
+        known
+    }
+
+    /// Gives the lines that a `read` call asks for, as `:first-last`.
+    fn range(&self) -> String {
+        match (self.offset, self.limit) {
+            (None, None) => String::new(),
+            (Some(first), None) => format!(":{first}"),
+            (first, Some(limit)) => {
+                let first = first.unwrap_or(1.0);
+                format!(":{first}-{}", first + limit - 1.0)
+            }
         }
     }
 }
@@ -135,6 +204,14 @@ fn words(out: &mut String, entry: Entry<'_>) -> bool {
 /// Cuts what stands behind `start` to the limit, but not within a character of several code points.
 fn cut_at_limit(out: &mut String, start: usize) {
     let words = &out[start..];
+    if words.len() <= LIMIT {
+        return;
+    }
+    if let Some(front) = words.as_bytes().get(..=LIMIT)
+        && front.is_ascii()
+    {
+        return out.truncate(start + words[..LIMIT].trim_end().len());
+    }
     let Some((limit, _)) = words.char_indices().nth(LIMIT) else { return };
     let mut cursor = GraphemeCursor::new(limit, words.len(), true);
     // All the text is at hand, so the cursor never asks for more of it.
@@ -185,24 +262,10 @@ fn bracket(out: &mut String, tag: &str, text: &str) {
     out.push(']');
 }
 
-/// Gives the lines that a `read` call asks for, as `:first-last`.
-fn range(arguments: Option<Raw<'_>>) -> String {
-    let number = |name: &str| arguments.and_then(|arguments| arguments.get(name)).and_then(Raw::number);
-    match (number("offset"), number("limit")) {
-        (None, None) => String::new(),
-        (Some(first), None) => format!(":{first}"),
-        (first, Some(limit)) => {
-            let first = first.unwrap_or(1.0);
-            format!(":{first}-{}", first + limit - 1.0)
-        }
-    }
-}
-
-/// Collapses white space and cuts; the cut shows.
-fn cut(text: &str, limit: usize) -> String {
+/// Takes words and cuts them; the cut shows.
+fn cut(limit: usize, write: impl FnOnce(&mut Words<'_>)) -> String {
     let mut out = String::new();
-    let mut words = Words::new(&mut out, limit + 1);
-    words.push_str(text);
+    write(&mut Words::new(&mut out, limit + 1));
     if let Some((at, _)) = out.char_indices().nth(limit) {
         out.truncate(at);
         out.push_str("...");

@@ -47,6 +47,8 @@ pub(crate) struct Node {
     pub(crate) len: u32,
     pub(crate) line: u32,
     part: u32,
+    /// The part in whose text the words stand.
+    words_part: u32,
     parent: u32,
     pub(crate) traits: Traits,
     stamp: Stamp,
@@ -90,13 +92,9 @@ pub struct Session {
     /// Entries that were made roots to break a cycle, or that name themselves.
     cut: Vec<NodeId>,
     labels: Vec<Label>,
-    label_of: HashMap<NodeId, u32>,
+    label_of: hashbrown::HashMap<NodeId, u32>,
     /// Labelled entries by the label's name, made when it is first asked for.
     by_name: OnceLock<HashMap<String, Vec<NodeId>>>,
-    /// Tool calls by assistant entry and call id.
-    calls: Vec<(NodeId, Str, Str)>,
-    /// Call ids of tool results, by entry.
-    results: Vec<(NodeId, Str)>,
     /// Version 1: the entry on each well-formed line.
     pub(crate) well_formed: Vec<u32>,
     /// How far the file is understood: its end, or the start of a last line without LF.
@@ -124,8 +122,9 @@ impl Session {
 
     fn read(source: Source, keep: Keep<'_>, look: Look, jobs: usize) -> Result<(Self, Notes)> {
         let mut start = load::start(&source)?;
-        let parts = load::parts(&source, &start, keep, look, jobs)?;
-        let mut builder = Builder::new(&start, &parts);
+        let hasher = DefaultHashBuilder::default();
+        let parts = load::parts(&source, &start, keep, look, &hasher, jobs)?;
+        let mut builder = Builder::new(&start, &parts, hasher);
         builder.notes.append(std::mem::take(&mut start.notes), 0);
         for part in parts {
             builder.take(part);
@@ -283,15 +282,10 @@ impl Session {
         self.version < CURRENT
     }
 
-    /// Gives the words of an entry's row, if they can be told without its body.
+    /// Gives the words of an entry's row, if they were kept; a tool result's are those of its call.
     pub fn row_words(&self, node: NodeId) -> Option<&str> {
-        if self.traits(node).role == Role::ToolResult { self.kept_call(node) } else { self.kept_words(node) }
-    }
-
-    /// Gives the words of an entry, if they were kept.
-    pub(crate) fn kept_words(&self, node: NodeId) -> Option<&str> {
         let node = &self.nodes[node.index()];
-        (!node.words.is_absent()).then(|| node.words.of(&self.texts[node.part as usize]))
+        (!node.words.is_absent()).then(|| node.words.of(&self.texts[node.words_part as usize]))
     }
 
     /// Gives the assistant messages in which the call of a tool result may stand, nearest first.
@@ -301,19 +295,5 @@ impl Session {
         const ASSISTANTS: usize = 8;
         let above = std::iter::successors(self.parent(result), |&node| self.parent(node)).take(NEAR);
         above.filter(|&node| self.traits(node).role == Role::Assistant).take(ASSISTANTS)
-    }
-
-    /// Gives the kept text of the tool call that a result answers: the nearest ancestor's.
-    pub(crate) fn kept_call(&self, result: NodeId) -> Option<&str> {
-        let at = self.results.binary_search_by_key(&result, |(node, _)| *node).ok()?;
-        let text_of = |node: NodeId| &self.texts[self.nodes[node.index()].part as usize];
-        let id = self.results[at].1.of(text_of(result));
-        self.callers(result).find_map(|node| {
-            let text = text_of(node);
-            // The first of several with one id.
-            let at = self.calls.partition_point(|(of, call, _)| (*of, call.of(text_of(*of))) < (node, id));
-            let (of, call, shown) = self.calls.get(at)?;
-            (*of == node && call.of(text) == id).then(|| shown.of(text))
-        })
     }
 }

@@ -10,17 +10,27 @@ const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 /// Decodes what stands between the quotes of a JSON string.
 pub fn decode(raw: &[u8]) -> Cow<'_, str> {
-    if !raw.contains(&b'\\') {
-        return String::from_utf8_lossy(raw);
+    // Most strings are ids: short and plain.
+    if plain_end(raw, 0) == raw.len() || !raw.contains(&b'\\') {
+        return lossy(raw);
     }
     let mut out = String::with_capacity(raw.len());
     for piece in Pieces(raw) {
         match piece {
-            Piece::Plain(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
+            Piece::Plain(bytes) => out.push_str(&lossy(bytes)),
             Piece::Char(char) => out.push(char),
         }
     }
     Cow::Owned(out)
+}
+
+/// Gives text with U+FFFD in place of bad UTF-8. Checking first is several times as fast as looking
+/// for what is bad.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
 }
 
 /// Adds `text` to `out` as a JSON string with its quotes.
@@ -44,6 +54,8 @@ pub fn push_json_body(out: &mut Vec<u8>, text: &str) {
             b'\n' => out.extend_from_slice(b"\\n"),
             b'\r' => out.extend_from_slice(b"\\r"),
             b'\t' => out.extend_from_slice(b"\\t"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0c => out.extend_from_slice(b"\\f"),
             _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
         }
         at = end + 1;
@@ -81,7 +93,7 @@ impl<'a> Words<'a> {
     pub fn push_str(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() && self.left > 0 {
-            let plain = rest.bytes().take(self.left).take_while(u8::is_ascii_graphic).count();
+            let plain = plain_words(rest.as_bytes(), self.room());
             if plain > 0 {
                 self.take(&rest[..plain], plain);
                 rest = &rest[plain..];
@@ -111,22 +123,35 @@ impl<'a> Words<'a> {
     }
 
     fn push_bytes(&mut self, bytes: &[u8]) {
-        // Four bytes a character are enough for what is still taken, and white space that
-        // collapses may hide words behind it: go on in steps instead of decoding it all.
-        const STEP: usize = 1024;
+        // A character has a byte at least, so that more than is left is decoded only where white
+        // space collapses.
+        const FEWEST: usize = 16;
         let mut rest = bytes;
         while !rest.is_empty() && self.left > 0 {
-            let mut end = rest.len().min(STEP);
-            while end < rest.len() && end > STEP - 4 && rest[end] & 0xc0 == 0x80 {
-                end -= 1;
+            let mut end = rest.len().min(self.left.max(FEWEST));
+            if end < rest.len() {
+                // Not within a character; what goes on for longer than one is none.
+                let is_start = |back: &usize| rest[end - back] & 0xc0 != 0x80;
+                end -= (0..4).find(is_start).unwrap_or(0);
             }
-            self.push_str(&String::from_utf8_lossy(&rest[..end]));
+            self.push_str(&lossy(&rest[..end]));
             rest = &rest[end..];
         }
     }
 
+    /// Tells whether a space is due before the next word.
+    fn is_space_due(&self) -> bool {
+        self.space && self.out.len() > self.start
+    }
+
+    /// Gives how many characters can be taken behind the space that may be due.
+    fn room(&self) -> usize {
+        self.left - usize::from(self.is_space_due())
+    }
+
+    /// Takes what starts and ends with a word, as many characters as there is room for.
     fn take(&mut self, text: &str, chars: usize) {
-        if self.space && self.out.len() > self.start {
+        if self.is_space_due() {
             if self.left < 2 {
                 // No room for a space and something behind it.
                 self.left = 0;
@@ -136,20 +161,33 @@ impl<'a> Words<'a> {
             self.left -= 1;
         }
         self.space = false;
-        let mut taken = chars.min(self.left);
-        if taken == chars {
-            self.out.push_str(text);
-        } else {
-            // Only a run of ASCII can be longer than what is left.
-            taken = taken.min(text.len());
-            self.out.push_str(text.get(..taken).unwrap_or(""));
-        }
-        self.left -= taken;
+        self.out.push_str(text);
+        self.left -= chars;
     }
+}
+
+/// Gives the length of the words of ASCII at the front, with single spaces between them, up to a
+/// limit.
+fn plain_words(bytes: &[u8], limit: usize) -> usize {
+    let bytes = &bytes[..bytes.len().min(limit)];
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if byte.is_ascii_graphic() {
+            at += 1;
+        } else if *byte == b' ' && at > 0 && bytes.get(at + 1).is_some_and(u8::is_ascii_graphic) {
+            at += 2;
+        } else {
+            break;
+        }
+    }
+    at
 }
 
 /// Tells whether a JSON string body has anything but white space in it.
 pub fn has_words(raw: &[u8]) -> bool {
+    if raw.first().is_some_and(|&byte| byte.is_ascii_graphic() && byte != b'\\') {
+        return true;
+    }
     let mut out = String::new();
     let mut words = Words::new(&mut out, 1);
     words.push_json(raw);
@@ -184,6 +222,19 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
         at += 1;
     }
     at
+}
+
+/// Gives a bit for each byte of a block, the first lowest, that ends a plain run, as [`plain_end`]
+/// does. Compilers make vector instructions of the loops; where runs are short, one look at a whole
+/// block costs less than many at eight bytes.
+#[inline]
+pub(crate) fn plain_ends(block: &[u8; 64]) -> u64 {
+    // Moves the lowest bits of eight bytes into one byte, which comes out on top.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let ends = block.map(|byte| u8::from((byte == b'"') | (byte == b'\\') | (byte < 0x20)));
+    let (words, _) = ends.as_chunks::<8>();
+    let bits = words.iter().map(|&word| u64::from_le_bytes(word).wrapping_mul(GATHER) >> 56);
+    bits.enumerate().fold(0, |all, (at, bits)| all | bits << (8 * at))
 }
 
 /// A part of a JSON string body: a run without escapes, or one decoded escape.
@@ -249,7 +300,7 @@ fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Words, decode, has_words, push_json};
+    use super::{Words, decode, has_words, plain_end, plain_ends, push_json};
 
     fn words(raw: &str, limit: usize) -> String {
         let mut out = String::from("> ");
@@ -275,6 +326,9 @@ mod tests {
         assert_eq!(words("a\u{2028}b\u{85}c", 99), "a b c");
         assert_eq!(words("abcdef", 3), "abc");
         assert_eq!(words("ab cdef", 4), "ab c");
+        assert_eq!(words(r"ab\n\n cd", 4), "ab c");
+        assert_eq!(words("ab cd", 3), "ab");
+        assert_eq!(words(r#"\ta \"b\" \\n\u0063 é\r\n"#, 99), r#"a "b" \nc é"#);
         assert_eq!(words("日本語日本語", 4), "日本語日");
         let long = format!("{}x", " ".repeat(5000));
         assert_eq!(words(&long, 4), "x");
@@ -294,5 +348,18 @@ mod tests {
             push_json(&mut out, text);
             assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn ends_of_plain_runs_are_found_in_blocks_as_one_by_one() {
+        for byte in 0..=u8::MAX {
+            for at in 0..64 {
+                let mut block = [b'\xe9'; 64];
+                block[at] = byte;
+                let is_end = plain_end(&block, 0) == at;
+                assert_eq!(plain_ends(&block), u64::from(is_end) << at, "{byte} at {at}");
+            }
+        }
+        assert_eq!(plain_ends(&[b'"'; 64]), u64::MAX);
     }
 }

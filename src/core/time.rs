@@ -38,6 +38,9 @@ impl Stamp {
     }
 
     fn parse(body: &[u8]) -> Self {
+        if let Some(ms) = plain_ms(body) {
+            return Self::Plain(ms);
+        }
         let parsed = PARSER.parse_timestamp(body).map(Timestamp::as_millisecond).or_else(|_| {
             // No offset means UTC.
             let civil: DateTime = PARSER.parse_datetime(body)?;
@@ -61,6 +64,9 @@ impl Stamp {
 
 /// Spells a time as agents do, with milliseconds and `Z`; `-` if it is out of range.
 pub fn iso(ms: i64) -> String {
+    if let Some(plain) = plain(ms) {
+        return plain.iter().map(|&byte| char::from(byte)).collect();
+    }
     Timestamp::from_millisecond(ms).map_or_else(|_| "-".to_owned(), |time| PRINTER.timestamp_to_string(&time))
 }
 
@@ -86,18 +92,82 @@ fn from_number(number: f64) -> Option<i64> {
     Timestamp::from_millisecond(ms).ok().map(Timestamp::as_millisecond)
 }
 
+/// The spelling that [`iso`] gives to times.
+const SHAPE: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
+const DAY: i64 = 86_400_000;
+/// Days from 0000-03-01, with which the rule for leap years starts anew, to 1970-01-01.
+const EPOCH: i64 = 719_468;
+
 /// Tells whether a timestamp that parses has exactly the spelling that [`iso`] gives it.
 fn is_plain(body: &[u8]) -> bool {
-    let shape = b"0000-00-00T00:00:00.000Z";
-    body.len() == shape.len()
-        && body.iter().zip(shape).all(|(&byte, &form)| if form == b'0' { byte.is_ascii_digit() } else { byte == form })
+    body.len() == SHAPE.len()
+        && body.iter().zip(SHAPE).all(|(&byte, &form)| if form == b'0' { byte.is_ascii_digit() } else { byte == form })
         && body.get(17..19) != Some(b"60")
         && body.get(11..13) != Some(b"24")
 }
 
+/// Reads the plain spelling of a time from the years 1 to 9998. Every line has one, and a parser
+/// that knows all spellings takes longer for it than for the rest of a short line.
+fn plain_ms(body: &[u8]) -> Option<i64> {
+    if !is_plain(body) {
+        return None;
+    }
+    let number = |from: usize, to: usize| body[from..to].iter().fold(0, |n, &digit| n * 10 + i64::from(digit - b'0'));
+    let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
+    let (hour, minute, second) = (number(11, 13), number(14, 16), number(17, 19));
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let is_date = (1..=9998).contains(&year) && (1..=12).contains(&month) && (1..=days).contains(&day);
+    if !is_date || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    // Years that start in March have the leap day at their end.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1 - EPOCH;
+    Some(days * DAY + ((hour * 60 + minute) * 60 + second) * 1000 + number(20, 23))
+}
+
+/// Spells a time from the years 1 to 9998.
+pub fn plain(ms: i64) -> Option<[u8; 24]> {
+    // 0001-01-01 and 9999-01-01.
+    if !(-62_135_596_800_000..253_370_764_800_000).contains(&ms) {
+        return None;
+    }
+    let (days, ms) = (ms.div_euclid(DAY) + EPOCH, ms.rem_euclid(DAY));
+    // Within 400 years; leap days fall on the last of 4 years, not of 100, but of 400.
+    let (cycle, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (year * 365 + year / 4 - year / 100);
+    let month = (day * 5 + 2) / 153;
+    let day = day - (month * 153 + 2) / 5 + 1;
+    let year = cycle * 400 + year + i64::from(month > 9);
+    let month = if month > 9 { month - 9 } else { month + 3 };
+    let mut out = *SHAPE;
+    let mut put = |from: usize, to: usize, mut number: i64| {
+        for digit in out[from..to].iter_mut().rev() {
+            *digit += u8::try_from(number % 10).unwrap_or(0);
+            number /= 10;
+        }
+    };
+    put(0, 4, year);
+    put(5, 7, month);
+    put(8, 10, day);
+    put(11, 13, ms / 3_600_000);
+    put(14, 16, ms / 60_000 % 60);
+    put(17, 19, ms / 1000 % 60);
+    put(20, 23, ms % 1000);
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Raw, Stamp, iso};
+    use jiff::Timestamp;
+
+    use super::{PRINTER, Raw, Stamp, iso, plain, plain_ms};
 
     fn read(text: &str) -> Stamp {
         Stamp::read(Raw::new(text.as_bytes()))
@@ -124,5 +194,33 @@ mod tests {
             let Stamp::Plain(ms) = read(&format!("\"{text}\"")) else { panic!("{text}") };
             assert_eq!(iso(ms), text);
         }
+    }
+
+    #[test]
+    fn plain_times_read_and_print_as_the_library_has_them() {
+        let first = Timestamp::from_millisecond(-62_135_596_800_000).unwrap().as_millisecond();
+        // Every day from 1884 to 2116; else one a month. The times of the day differ.
+        let days = (-2_713_910_400_000..4_607_280_000_000).step_by(86_423_457);
+        for ms in days.chain((first..253_370_764_800_000).step_by(2_600_423_457)) {
+            let theirs = PRINTER.timestamp_to_string(&Timestamp::from_millisecond(ms).unwrap());
+            let ours = plain(ms).unwrap();
+            assert_eq!(str::from_utf8(&ours), Ok(theirs.as_str()));
+            assert_eq!(plain_ms(&ours), Some(ms), "{theirs}");
+        }
+        assert_eq!((plain(first - 1), plain(253_370_764_800_000)), (None, None));
+        assert_eq!(iso(first - 1), "0000-12-31T23:59:59.999Z");
+        assert_eq!(iso(253_370_764_800_000), "9999-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn what_is_no_date_is_no_time() {
+        for text in ["2026-02-29T00:00:00.000Z", "2026-13-01T00:00:00.000Z", "2026-00-01T00:00:00.000Z"] {
+            assert_eq!(read(&format!("\"{text}\"")), Stamp::Unknown, "{text}");
+        }
+        assert_eq!(read("\"2024-02-29T23:59:59.999Z\""), Stamp::Plain(1_709_251_199_999));
+        assert_eq!(read("\"2026-04-31T00:00:00.000Z\""), Stamp::Unknown);
+        assert_eq!(read("\"2026-04-30T25:00:00.000Z\""), Stamp::Unknown);
+        assert_eq!(read("\"0000-01-01T00:00:00.000Z\""), Stamp::Plain(-62_167_219_200_000));
+        assert_eq!(read("\"9999-12-01T00:00:00.000Z\""), Stamp::Plain(253_399_622_400_000));
     }
 }

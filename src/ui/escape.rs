@@ -7,7 +7,8 @@ use std::fmt::Write;
 /// Gives a text for one line, with control characters, escape sequences and direction overrides
 /// shown as escapes.
 pub fn line(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
+    // Most text is ASCII, which is told at once.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);

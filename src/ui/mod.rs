@@ -17,6 +17,7 @@ pub mod output;
 pub mod paint;
 pub mod progress;
 pub mod report;
+pub mod rows;
 pub mod stats;
 pub mod summary;
 pub mod tips;

@@ -48,7 +48,7 @@ impl Output {
     }
 
     /// Writes what is safe already.
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.held {
             Some(held) => held.write_all(bytes),
             None => self.stream.write_all(bytes),
@@ -60,12 +60,7 @@ impl Output {
     /// # Errors
     /// What the system says.
     pub fn json(&mut self, json: &[u8]) -> io::Result<()> {
-        if !self.is_terminal && std::str::from_utf8(json).is_ok() {
-            return self.put(json);
-        }
-        let text = String::from_utf8_lossy(json);
-        let text = if self.is_terminal { Cow::Owned(escape::json(&text).into_owned()) } else { text };
-        self.put(text.as_bytes())
+        self.put(&safe_json(json, self.is_terminal))
     }
 
     /// Writes a value as one line of JSON.
@@ -93,6 +88,17 @@ impl Output {
         }
         self.stream.flush()
     }
+}
+
+/// Gives JSON text, whole strings only, as it may be written: bad UTF-8 becomes U+FFFD, and a
+/// terminal gets no characters that it might obey.
+pub fn safe_json(json: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
+    if !is_terminal && std::str::from_utf8(json).is_ok() {
+        return Cow::Borrowed(json);
+    }
+    let text = String::from_utf8_lossy(json);
+    let text = if is_terminal { escape::json(&text).into_owned() } else { text.into_owned() };
+    Cow::Owned(text.into_bytes())
 }
 
 /// For the lines of a session file as they are.

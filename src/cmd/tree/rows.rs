@@ -5,31 +5,58 @@ use std::borrow::Cow;
 use anyhow::Result;
 
 use super::{LineError, View};
-use crate::core::entry::{Kind, Role};
 use crate::core::error::Error;
-use crate::core::rows;
+use crate::core::rows::{self, Row};
 use crate::core::search::Excerpt;
-use crate::core::session::{NodeId, Session};
-use crate::core::time::{self, Stamp};
+use crate::core::session::NodeId;
+use crate::core::time;
 use crate::core::walk;
 use crate::ui::escape;
 use crate::ui::excerpt::beside;
 use crate::ui::fit;
-use crate::ui::json::{self, Time, TreeRow};
 use crate::ui::list::{Listing, PIECE};
-use crate::ui::output::Output;
+use crate::ui::output::{Output, safe_json};
+use crate::ui::rows::{self as in_order, LineRows, Place};
 use crate::ui::tree::{TreeText, short_ids, speaker, tilde, whole_or_cut};
 
 impl View<'_> {
     pub(super) fn text(&mut self) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let (_, shape) = self.row_shape()?;
         let rows = rows::of_shape(session, self.leaf, &shape);
         let text = TreeText::new(session, &rows, self.app.paint, self.app.width, self.app.home.as_deref());
         let text = text.searching(self.query);
         let mut output = Output::new();
         output.text(&text.heading(&self.name()?, session.len(), walk::tips(session).len()))?;
-        for (at, row) in rows.rows.iter().enumerate() {
+        match self.query {
+            Some(_) => self.found_rows(&mut output, &text, &rows.rows)?,
+            None => self.plain_rows(&mut output, &text, &rows.rows)?,
+        }
+        if rows.leaf.is_none() {
+            self.tell_of_leaf("nothing of the path to it is shown");
+        }
+        Ok(output.finish()?)
+    }
+
+    fn plain_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
+        let (session, failed) = (self.session, self.failed());
+        let lines = LineRows::new(&mut self.bodies);
+        let reads = rows.iter().any(|row| session.row_words(row.node).is_none());
+        let jobs = if reads { 1 } else { self.app.jobs };
+        let made = in_order::write(output, rows.len(), jobs, |range, out| {
+            for at in range {
+                let words = lines.words(rows[at].node)?;
+                out.extend_from_slice(text.row(at, &words).as_bytes());
+            }
+            Ok(())
+        });
+        made.map_err(|error: LineError| error.with(&failed))
+    }
+
+    /// Prints rows with the places of what was searched for.
+    fn found_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
+        let failed = self.failed();
+        for (at, row) in rows.iter().enumerate() {
             let words = self.bodies.words(row.node).map_err(&failed)?;
             let excerpt = match text.lacks(at, &words) {
                 Some(word) => self.excerpt(row.node, &words, word).map_err(&failed)?,
@@ -38,16 +65,13 @@ impl View<'_> {
             output
                 .text(&excerpt.map_or_else(|| text.row(at, &words), |excerpt| text.row_with(at, &words, &excerpt)))?;
         }
-        if rows.leaf.is_none() {
-            self.tell_of_leaf("nothing of the path to it is shown");
-        }
-        Ok(output.finish()?)
+        Ok(())
     }
 
     /// Says where the leaf is if no row does.
     pub(super) fn tell_of_leaf(&self, why: &str) {
         match self.leaf {
-            _ if self.args.root || self.session.len() == 0 || self.args.search.is_some() => {}
+            _ if self.args.root || self.session.is_empty() || self.args.search.is_some() => {}
             _ if self.args.period().is_bound() => {}
             Some(leaf) => self.app.report.hint(&format!("the leaf is {}: {why}", self.session.id(leaf))),
             None => self.app.report.hint("the leaf is before the first entry: the next prompt starts a new root"),
@@ -117,65 +141,40 @@ impl View<'_> {
         let depths = walk::depths(session, &order);
         let active = walk::active(session, self.leaf);
         let mut output = Output::new();
-        if self.args.full || shape.nodes.iter().any(|&node| needs_body(session, node)) {
+        let (nodes, leaf) = (&shape.nodes, self.leaf);
+        let rows = LineRows::new(&mut self.bodies);
+        let add = |out: &mut Vec<u8>, node: NodeId| {
+            let place =
+                Place { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
+            rows.push_json(out, node, place)
+        };
+        let reads = nodes.iter().any(|&node| rows.reads(node));
+        if self.args.full || reads {
             output.hold();
         }
-        for &node in &shape.nodes {
-            self.line(&mut output, node, active[node.index()], depths[node.index()])
-                .map_err(|error| error.with(&failed))?;
+        if self.args.full {
+            let mut line = Vec::new();
+            for &node in nodes {
+                line.clear();
+                add(&mut line, node).map_err(&failed)?;
+                rows.add_entry(&mut line, node).map_err(&failed)?;
+                line.push(b'\n');
+                output.json(&line)?;
+            }
+            return Ok(output.finish()?);
         }
+        let (jobs, is_terminal) = (if reads { 1 } else { self.app.jobs }, output.is_terminal());
+        let made = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
+            for &node in &nodes[range] {
+                add(out, node)?;
+                out.push(b'\n');
+            }
+            if let Cow::Owned(safe) = safe_json(out, is_terminal) {
+                *out = safe;
+            }
+            Ok(())
+        });
+        made.map_err(|error: LineError| error.with(&failed))?;
         Ok(output.finish()?)
     }
-
-    fn line(&mut self, output: &mut Output, node: NodeId, active: bool, depth: u32) -> Result<(), LineError> {
-        let session = self.session;
-        let timestamp = Time::of(&mut self.bodies, node)?;
-        let named = (session.traits(node).kind.name(), session.role_name(node));
-        let (kind, role) = match named {
-            (Some(kind), role) if session.traits(node).role != Role::Unknown => {
-                (Some(Cow::Borrowed(kind)), role.map(Cow::Borrowed))
-            }
-            _ => {
-                let (kind, role) = json::names(&mut self.bodies, node)?;
-                (kind.map(Cow::Owned), role.map(Cow::Owned))
-            }
-        };
-        let words = match session.row_words(node) {
-            Some(words) => Cow::Borrowed(words),
-            None => Cow::Owned(self.bodies.words(node)?),
-        };
-        let line = TreeRow {
-            id: session.id(node),
-            parent_id: session.parent(node).map(|parent| session.id(parent)),
-            missing_parent: session.missing_parent(node),
-            depth,
-            line: session.line(node),
-            r#type: kind.as_deref(),
-            role: role.as_deref(),
-            timestamp,
-            label: session.label(node).map(|label| label.name.as_str()),
-            active,
-            leaf: Some(node) == self.leaf,
-            children: session.children(node).len(),
-            text: &words,
-        };
-        if !self.args.full {
-            return Ok(output.json_line(&line)?);
-        }
-        let mut bytes = serde_json::to_vec(&line).map_err(std::io::Error::from)?;
-        bytes.pop();
-        bytes.extend_from_slice(b",\"entry\":");
-        bytes.extend_from_slice(self.bodies.entry(node)?.object().bytes());
-        bytes.extend_from_slice(b"}\n");
-        Ok(output.json(&bytes)?)
-    }
-}
-
-/// Tells whether a row cannot be printed from the index alone.
-fn needs_body(session: &Session, node: NodeId) -> bool {
-    let traits = session.traits(node);
-    session.row_words(node).is_none()
-        || matches!(session.stamp(node), Stamp::Other(_) | Stamp::Unknown)
-        || matches!(traits.kind, Kind::Unknown)
-        || traits.role == Role::Unknown
 }

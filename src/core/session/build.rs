@@ -43,7 +43,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(start: &load::Start, parts: &[Part]) -> Self {
+    pub(super) fn new(start: &load::Start, parts: &[Part], hasher: DefaultHashBuilder) -> Self {
         let mut problems = start.problems.clone();
         let version = version(&start.header, parts, &mut problems);
         let count = parts.iter().map(|part| part.found.len()).sum();
@@ -60,7 +60,7 @@ impl Builder {
             parents: Vec::with_capacity(count),
             texts: Vec::with_capacity(parts.len()),
             ids: HashTable::with_capacity(count),
-            hasher: DefaultHashBuilder::default(),
+            hasher,
             dead: Vec::new(),
             labels: Vec::new(),
             calls: Vec::new(),
@@ -109,11 +109,12 @@ impl Builder {
             return NONE;
         }
         let part = self.texts.len() - 1;
-        let (mut id, mut parent) = (found.id, found.parent);
+        let (mut id, mut hash, mut parent) = (found.id, found.hash, found.parent);
         if let Some(mut fresh) = self.fresh.take() {
             let is_free = |id: &str| self.ids.find(self.hasher.hash_one(id), |&node| self.id_is(node, id)).is_none();
             let new = fresh.next(is_free);
             self.fresh = Some(fresh);
+            hash = self.hasher.hash_one(new.as_str());
             id = Str::push(&mut self.texts[part], |text| text.push_str(&new));
             parent = Str::ABSENT;
             self.well_formed.push(place);
@@ -123,9 +124,9 @@ impl Builder {
         }
         let part = u32::try_from(part).unwrap_or(NONE);
         let Found { offset, len, traits, stamp, words, .. } = *found;
-        self.nodes.push(Node { offset, len, line, part, parent: NONE, traits, stamp, id, words });
+        self.nodes.push(Node { offset, len, line, part, words_part: part, parent: NONE, traits, stamp, id, words });
         self.parents.push(parent);
-        self.remember(place);
+        self.remember(place, hash);
         place
     }
 
@@ -135,16 +136,15 @@ impl Builder {
     }
 
     /// Enters an id; of several entries with one id the last one counts.
-    fn remember(&mut self, place: u32) {
+    fn remember(&mut self, place: u32, hash: u64) {
         use hashbrown::hash_table::Entry::{Occupied, Vacant};
         let (nodes, texts, hasher) = (&self.nodes, &self.texts, &self.hasher);
         let id_of = |node: u32| {
             let node = &nodes[node as usize];
             node.id.of(&texts[node.part as usize])
         };
-        let id = id_of(place);
-        let same = |&node: &u32| id_of(node) == id;
-        match self.ids.entry(hasher.hash_one(id), same, |&node| hasher.hash_one(id_of(node))) {
+        let same = |&node: &u32| id_of(node) == id_of(place);
+        match self.ids.entry(hash, same, |&node| hasher.hash_one(id_of(node))) {
             Vacant(entry) => drop(entry.insert(place)),
             Occupied(mut entry) => {
                 let old = std::mem::replace(entry.get_mut(), place);
@@ -152,6 +152,7 @@ impl Builder {
                 let (line, old_line) = (new.line, first.line);
                 let (offset, len, first_offset, first_len) = (new.offset, new.len, first.offset, first.len);
                 self.notes.twins.push(Twin { line, first_line: old_line, offset, len, first_offset, first_len });
+                let id = id_of(place);
                 let message = || format!("id `{id}` was used on line {old_line} before; this line counts");
                 self.problems.push(ProblemKind::DuplicateId, Some(line), message);
                 self.dead.push(old);
@@ -224,30 +225,52 @@ impl Builder {
             missing: Vec::new(),
             cut: Vec::new(),
             labels: Vec::new(),
-            label_of: HashMap::new(),
+            label_of: hashbrown::HashMap::new(),
             by_name: std::sync::OnceLock::new(),
-            calls: self.calls,
-            results: self.results,
             well_formed: self.well_formed,
             read_to,
             tail,
         };
-        session.sort_calls();
         session.link(&self.parents);
         session.break_cycles();
         session.order_children();
+        session.match_calls(self.calls, &self.results);
         session.apply(&self.labels);
         session
     }
 }
 
 impl Session {
-    fn sort_calls(&mut self) {
+    /// Gives tool results the words of their calls: of the nearest assistant message above.
+    fn match_calls(&mut self, mut calls: Vec<(NodeId, Str, Str)>, results: &[(NodeId, Str)]) {
         let (nodes, texts) = (&self.nodes, &self.texts);
         let text_of = |node: NodeId| texts[nodes[node.index()].part as usize].as_str();
-        self.calls.sort_by(|(a, a_id, _), (b, b_id, _)| {
-            a.cmp(b).then_with(|| a_id.of(text_of(*a)).cmp(b_id.of(text_of(*b))))
-        });
+        for own in calls.chunk_by_mut(|a, b| a.0 == b.0) {
+            let text = text_of(own[0].0);
+            // Stable, so that the first of several with one id is found.
+            own.sort_by(|(_, a, _), (_, b, _)| a.of(text).cmp(b.of(text)));
+        }
+        // Where the calls of the assistant message start that was found last: mostly they are
+        // those of the next result too, or stand right before them.
+        let mut near = 0;
+        let mut found = Vec::new();
+        for &(result, id) in results {
+            let id = id.of(text_of(result));
+            let call = self.callers(result).find_map(|node| {
+                let is_near = calls.get(near).is_some_and(|call| call.0 == node);
+                if !is_near {
+                    near = calls.partition_point(|call| call.0 < node);
+                }
+                let own = calls[near..].partition_point(|(of, call, _)| (*of, call.of(text_of(*of))) < (node, id));
+                let (of, call, shown) = calls.get(near + own)?;
+                (*of == node && call.of(text_of(node)) == id).then_some((node, *shown))
+            });
+            found.extend(call.map(|(node, shown)| (result, nodes[node.index()].part, shown)));
+        }
+        for (result, part, shown) in found {
+            let node = &mut self.nodes[result.index()];
+            (node.words_part, node.words) = (part, shown);
+        }
     }
 
     /// Sets the parents. Version 1 is a plain list.
@@ -263,6 +286,11 @@ impl Session {
                 continue;
             }
             let node = NodeId::at(at);
+            let is_before = |before: &Node| before.part == self.nodes[at].part && before.id == name;
+            if at > 0 && is_before(&self.nodes[at - 1]) {
+                self.nodes[at].parent = NodeId::at(at - 1).0;
+                continue;
+            }
             let parent = name.of(&self.texts[self.nodes[at].part as usize]);
             let line = Some(self.nodes[at].line);
             // Most entries follow their parent: asking it first spares a search of the whole index.
@@ -285,6 +313,10 @@ impl Session {
 
     /// Makes the first entry of every cycle a root.
     fn break_cycles(&mut self) {
+        // Where every parent stands before its children there is none.
+        if self.nodes().all(|node| self.parent(node).is_none_or(|parent| parent < node)) {
+            return;
+        }
         // 0 = not seen, else the number of the walk that came by.
         let mut seen = vec![0_u32; self.nodes.len()];
         for from in self.nodes() {

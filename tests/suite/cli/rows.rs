@@ -304,3 +304,42 @@ fn ids_are_cut_to_what_tells_them_apart() {
         assert_eq!(scratch.args(["label", "s.jsonl", short, "--json"]).json()["targetId"], id.as_str());
     }
 }
+
+#[test]
+fn any_number_of_threads_prints_the_same_bytes() {
+    // Several pieces of rows, a fork now and then, calls and results, text that must be escaped. The
+    // first piece takes longest, so that others are made before it.
+    let long = format!("\"{}\"", r"\u0001".repeat(190));
+    let mut lines = Vec::new();
+    for at in 1..3000 {
+        let parent = if at % 50 == 0 { at - 9 } else { at - 1 };
+        let parent = if parent == 0 { String::new() } else { format!("id{parent:04}") };
+        let (role, content) = match at % 3 {
+            _ if at < 500 => ("user", long.as_str()),
+            0 => (
+                "assistant",
+                r#"[{"type":"text","text":"a \"quote\""},{"type":"toolCall","id":"t","name":"ls","arguments":{"path":"src"}}]"#,
+            ),
+            1 => ("toolResult", r#""","toolCallId":"t","toolName":"ls""#),
+            _ => ("user", r#""naïve\\ \u001b[1m""#),
+        };
+        let message = format!(r#""message":{{"role":"{role}","content":{content}}}"#);
+        lines.push(entry("message", &format!("id{at:04}"), &parent, &message));
+    }
+    lines.push(label("label001", "id2999", "id0003", "here"));
+    let check = |scratch: &Scratch, options: &str| {
+        let run = |jobs: u32| scratch.run(&format!("tree s.jsonl --filter all {options} --jobs {jobs}")).ok();
+        let one = run(1);
+        assert!(one.lines().count() >= 3000, "{options}");
+        for jobs in [2, 3, 8] {
+            assert!(run(jobs) == one, "{options} with {jobs} threads");
+        }
+    };
+    let scratch = Scratch::new(&lines);
+    for options in ["", "--width 40", "--format jsonl", "--format jsonl --full"] {
+        check(&scratch, options);
+    }
+    // A row whose body must be read.
+    lines.insert(1500, entry("from_the_future", "future01", "id0009", r#""x":1"#));
+    check(&Scratch::new(&lines), "--format jsonl");
+}
