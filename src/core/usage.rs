@@ -11,19 +11,19 @@ use super::session::NodeId;
 /// The most that a noted amount may be: what JavaScript can count to.
 const MOST: f64 = 9_007_199_254_740_991.0;
 
-/// Amounts that were used.
+/// Amounts that were used. Of tokens, too, a file may note fractions, so that only sums are rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amounts {
     /// Tokens that a model read.
-    pub input: u64,
+    pub input: f64,
     /// Tokens that it wrote.
-    pub output: u64,
+    pub output: f64,
     /// Tokens that it had from a cache.
-    pub cache_read: u64,
+    pub cache_read: f64,
     /// Tokens that went into a cache.
-    pub cache_write: u64,
+    pub cache_write: f64,
     /// All tokens: as noted, else the sum of the others.
-    pub total_tokens: u64,
+    pub total_tokens: f64,
     /// The cost in dollars.
     pub cost: f64,
 }
@@ -31,21 +31,29 @@ pub struct Amounts {
 impl Amounts {
     /// Reads what an entry notes; `odd` counts what cannot be true.
     fn read(usage: Raw<'_>, odd: &mut usize) -> Self {
-        let mut tokens = |name: &str| amount(usage.get(name), odd).map(whole);
-        let [input, output, cache_read, cache_write] =
-            ["input", "output", "cacheRead", "cacheWrite"].map(|name| tokens(name).unwrap_or(0));
-        // Each is below 2^53, so that the sum of four is exact.
-        let total_tokens = tokens("totalTokens").unwrap_or(input + output + cache_read + cache_write);
-        let cost = usage.get("cost").and_then(|cost| cost.get("total"));
-        Self { input, output, cache_read, cache_write, total_tokens, cost: amount(cost, odd).unwrap_or(0.0) }
+        const PARTS: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
+        let parts = |object: Raw<'_>, odd: &mut usize| PARTS.map(|name| amount(object.get(name), odd).unwrap_or(0.0));
+        let [input, output, cache_read, cache_write] = parts(usage, odd);
+        let sum = input + output + cache_read + cache_write;
+        let total_tokens = amount(usage.get("totalTokens"), odd).unwrap_or(sum);
+        let cost = match usage.get("cost").filter(|cost| cost.kind() != json::Kind::Null) {
+            Some(cost) if cost.kind() == json::Kind::Object => {
+                amount(cost.get("total"), odd).unwrap_or_else(|| parts(cost, &mut 0).iter().sum())
+            }
+            other => {
+                *odd += usize::from(other.is_some());
+                0.0
+            }
+        };
+        Self { input, output, cache_read, cache_write, total_tokens, cost }
     }
 
     fn add(&mut self, more: Self) {
-        self.input = self.input.saturating_add(more.input);
-        self.output = self.output.saturating_add(more.output);
-        self.cache_read = self.cache_read.saturating_add(more.cache_read);
-        self.cache_write = self.cache_write.saturating_add(more.cache_write);
-        self.total_tokens = self.total_tokens.saturating_add(more.total_tokens);
+        self.input += more.input;
+        self.output += more.output;
+        self.cache_read += more.cache_read;
+        self.cache_write += more.cache_write;
+        self.total_tokens += more.total_tokens;
         self.cost += more.cost;
     }
 }
@@ -83,6 +91,10 @@ pub fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
         let traits = session.traits(node);
         let Some(name) = source(traits) else { continue };
         let Some(noted) = noted(bodies.entry(node)?, traits) else { continue };
+        if noted.kind() != json::Kind::Object {
+            usage.odd += 1;
+            continue;
+        }
         let amounts = Amounts::read(noted, &mut usage.odd);
         usage.all.add(amounts);
         let known = usage.sources.iter().position(|source| source.name == name);
@@ -108,16 +120,16 @@ fn source(traits: Traits) -> Option<&'static str> {
 /// Gives what an entry notes. A result of omp's tool `task` has what the other agent used in its
 /// details.
 fn noted(entry: Entry<'_>, traits: Traits) -> Option<Raw<'_>> {
-    let is_object = |raw: &Raw<'_>| raw.kind() == json::Kind::Object;
+    let is_there = |raw: &Raw<'_>| raw.kind() != json::Kind::Null;
     if traits.kind != Kind::Message {
-        return entry.get("usage").filter(is_object);
+        return entry.get("usage").filter(is_there);
     }
     let message = entry.message()?;
-    let own = message.get("usage").filter(is_object);
+    let own = message.get("usage").filter(is_there);
     if own.is_some() || traits.role != Role::ToolResult || entry.tool_name().as_deref() != Some("task") {
         return own;
     }
-    message.get("details")?.get("usage").filter(is_object)
+    message.get("details")?.get("usage").filter(is_there)
 }
 
 /// Reads a stored number of tokens; `None` if there is none, or one that cannot be true.
@@ -132,8 +144,9 @@ fn amount(stored: Option<Raw<'_>>, odd: &mut usize) -> Option<f64> {
     number
 }
 
-fn whole(amount: f64) -> u64 {
-    // Between 0 and 2^53: the cast is exact.
+/// Rounds an amount of tokens.
+pub fn whole(amount: f64) -> u64 {
+    // At least 0; a sum that is too large for the type becomes the largest.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let whole = amount.round() as u64;
     whole
@@ -141,7 +154,7 @@ fn whole(amount: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Amounts, Raw};
+    use super::{Amounts, MOST, Raw, whole};
 
     fn check(usage: &str, expected: Amounts, odd: usize) {
         let mut found = 0;
@@ -153,15 +166,21 @@ mod tests {
     fn amounts_are_read_as_noted() {
         let usage =
             r#"{"input":3,"output":86,"cacheRead":1,"cacheWrite":19837,"totalTokens":19926,"cost":{"total":0.25}}"#;
-        let amounts =
-            Amounts { input: 3, output: 86, cache_read: 1, cache_write: 19837, total_tokens: 19926, cost: 0.25 };
+        let amounts = Amounts {
+            input: 3.0,
+            output: 86.0,
+            cache_read: 1.0,
+            cache_write: 19837.0,
+            total_tokens: 19926.0,
+            cost: 0.25,
+        };
         check(usage, amounts, 0);
         check("{}", Amounts::default(), 0);
     }
 
     #[test]
     fn a_total_that_is_missing_is_the_sum() {
-        let amounts = Amounts { input: 3, cache_read: 4, total_tokens: 7, ..Amounts::default() };
+        let amounts = Amounts { input: 3.0, cache_read: 4.0, total_tokens: 7.0, ..Amounts::default() };
         check(r#"{"input":3,"cacheRead":4}"#, amounts, 0);
         check(r#"{"input":3,"cacheRead":4,"totalTokens":null}"#, amounts, 0);
         check(r#"{"input":3,"cacheRead":4,"totalTokens":-7}"#, amounts, 1);
@@ -172,9 +191,20 @@ mod tests {
         let usage =
             r#"{"input":"5","output":-1,"cacheRead":1e999,"cacheWrite":1e300,"totalTokens":[],"cost":{"total":true}}"#;
         check(usage, Amounts::default(), 6);
-        check(r#"{"cost":7}"#, Amounts::default(), 0);
-        let most = 9_007_199_254_740_991;
-        let amounts = Amounts { output: most, total_tokens: most, ..Amounts::default() };
-        check(r#"{"input":0.4,"output":9007199254740991,"cacheRead":9007199254740993}"#, amounts, 1);
+        check(r#"{"cost":7}"#, Amounts::default(), 1);
+        check(r#"{"cost":null,"input":null}"#, Amounts::default(), 0);
+        let amounts = Amounts { output: MOST, total_tokens: MOST, ..Amounts::default() };
+        check(r#"{"output":9007199254740991,"cacheRead":9007199254740993}"#, amounts, 1);
+        let amounts = Amounts { cost: 3.0, ..Amounts::default() };
+        check(r#"{"cost":{"input":1,"output":2}}"#, amounts, 0);
+    }
+
+    #[test]
+    fn only_sums_are_rounded() {
+        let mut sum = Amounts::default();
+        for _ in 0..4 {
+            sum.add(Amounts::read(Raw::new(br#"{"input":0.5,"output":1.5}"#), &mut 0));
+        }
+        assert_eq!([sum.input, sum.output, sum.total_tokens].map(whole), [2, 6, 8]);
     }
 }

@@ -9,7 +9,7 @@ use super::list::Listing;
 use super::paint::Paint;
 use crate::core::session::Session;
 use crate::core::stats::{Part, Stats};
-use crate::core::usage::Amounts;
+use crate::core::usage::{Amounts, whole};
 
 /// Draws what fills a context, and what was used on the way to it.
 pub fn text(
@@ -71,11 +71,11 @@ fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
     let Amounts { input, output, cache_read, cache_write, total_tokens, cost } = usage.all;
     let mut facts = vec![
         ("usage", format!("noted on this path by {}", sources.collect::<Vec<_>>().join(", "))),
-        ("input", format!("{input} tokens")),
-        ("output", format!("{output} tokens")),
-        ("cache read", format!("{cache_read} tokens")),
-        ("cache write", format!("{cache_write} tokens")),
-        ("total", format!("{total_tokens} tokens")),
+        ("input", format!("{} tokens", whole(input))),
+        ("output", format!("{} tokens", whole(output))),
+        ("cache read", format!("{} tokens", whole(cache_read))),
+        ("cache write", format!("{} tokens", whole(cache_write))),
+        ("total", format!("{} tokens", whole(total_tokens))),
         ("cost", format!("${cost:.4}")),
     ];
     if usage.odd > 0 {
@@ -193,7 +193,9 @@ impl<'a> StatsRow<'a> {
 
 impl From<Amounts> for AmountsRow {
     fn from(amounts: Amounts) -> Self {
-        let Amounts { input, output, cache_read, cache_write, total_tokens, cost } = amounts;
+        let Amounts { cost, .. } = amounts;
+        let [input, output, cache_read, cache_write, total_tokens] =
+            [amounts.input, amounts.output, amounts.cache_read, amounts.cache_write, amounts.total_tokens].map(whole);
         Self { input, output, cache_read, cache_write, total_tokens, cost }
     }
 }

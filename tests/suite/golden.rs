@@ -308,14 +308,14 @@ fn usage_is_the_sum_of_what_stands_in_the_files() {
     let mut summed = 0;
     for case in Case::all() {
         let mut bodies = Bodies::new(&case.session);
-        let mut expected = (0, 0, 0.0);
+        let mut expected = (0, 0.0, 0.0);
         for node in walk::path(&case.session, case.session.leaf()) {
             let entry = bodies.entry(node).unwrap().object().bytes();
             let message = &serde_json::from_slice::<Value>(entry).unwrap()["message"];
             let usage = &message["usage"];
             if message["role"] == "assistant" && usage.is_object() {
                 expected.0 += 1;
-                expected.1 += usage["input"].as_u64().unwrap_or(0);
+                expected.1 += usage["input"].as_f64().unwrap_or(0.0);
                 expected.2 += usage["cost"]["total"].as_f64().unwrap_or(0.0);
             }
         }
