@@ -17,7 +17,9 @@ pub(super) fn head(name: &str) -> String {
 
 pub(super) fn node(node: &Node<'_>) -> String {
     let lines: Vec<_> = node.lines.iter().map(|line| escaped(line)).collect();
-    let id = escape::line(node.id);
+    // Graphviz takes no string of more than 16384 characters, and undoes escapes in these twice.
+    const LONGEST: usize = 200;
+    let id: String = escape::line(node.id).replace('\\', "/").chars().take(LONGEST).collect();
     let mut out = format!("  n{} [label=\"{}\", tooltip=\"{}\"", node.number, lines.join("\\n"), escaped(&id));
     let is_summary = matches!(node.look, Look::Compaction | Look::Summary);
     out.push_str(match node.look {
