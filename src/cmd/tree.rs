@@ -339,7 +339,11 @@ impl View<'_> {
         let depths = walk::depths(session, &order);
         let is_deep = |node: NodeId| depths[node.index()] > most;
         let mut shape = Shape::new(session, &order, |node| shown[node.index()] && !is_deep(node));
-        shape.note_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
+        let untold = shape.note_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
+        if untold > 0 && !self.args.is_json() {
+            let what = if untold == 1 { "1 entry is" } else { &format!("{untold} entries are") };
+            self.app.report.hint(&format!("{what} deeper, with nothing shown above"));
+        }
         Ok((order, shape))
     }
 

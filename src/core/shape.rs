@@ -114,13 +114,17 @@ impl Shape {
         self.left_out[row]
     }
 
-    /// Notes entries that are not shown since they are too deep.
-    pub fn note_below(&mut self, nodes: impl Iterator<Item = NodeId>) {
+    /// Notes entries that are not shown since they are too deep; gives how many of them have no row
+    /// above them that could tell.
+    pub fn note_below(&mut self, nodes: impl Iterator<Item = NodeId>) -> usize {
+        let mut untold = 0;
         for node in nodes {
-            if let Some(row) = self.row(node) {
-                self.left_out[row].below += 1;
+            match self.row(node) {
+                Some(row) => self.left_out[row].below += 1,
+                None => untold += 1,
             }
         }
+        untold
     }
 
     /// Tells of every row whether a straight run ends at it: it is a branch point or a tip, has a

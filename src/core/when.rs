@@ -58,12 +58,14 @@ pub fn read(text: &str, now: &ZonedDateTime, end: End) -> Result<i64, &'static s
     if text.len() == DATE
         && let Ok(date) = text.parse::<Date>()
     {
-        let day = date.to_zoned_datetime(now.time_zone().clone()).map_err(|_| FAR)?;
+        let day = date.to_zoned_datetime(now.time_zone().clone());
         let moment = match end {
-            End::First => Ok(day),
-            End::Last => day.end_of_day(),
+            End::First => day,
+            End::Last => day.and_then(|day| day.end_of_day()),
         };
-        return moment.map(|moment| moment.timestamp().as_millisecond()).map_err(|_| FAR);
+        // The first and the last days that can be written reach beyond the times that are counted.
+        let beyond = if date.year() > 0 { i64::MAX } else { i64::MIN };
+        return Ok(moment.map_or(beyond, |moment| moment.timestamp().as_millisecond()));
     }
     if let Ok(time) = DATES.parse_timestamp(text) {
         return Ok(time.as_millisecond());
@@ -96,6 +98,8 @@ mod tests {
     fn a_day_counts_whole_where_the_reader_is() {
         check("2026-01-31", End::First, "2026-01-30T22:00:00.000Z");
         check("2026-01-31", End::Last, "2026-01-31T21:59:59.999Z");
+        let now = Timestamp::UNIX_EPOCH.to_zoned_datetime(TimeZone::UTC);
+        assert_eq!(read("9999-12-31", &now, End::Last), Ok(i64::MAX));
     }
 
     #[test]

@@ -138,6 +138,15 @@ fn times_without_zone_are_those_of_the_reader() {
 }
 
 #[test]
+fn what_is_deeper_than_anything_shown_is_told() {
+    let lines =
+        [entry("model_change", "aaaa0001", "", r#""model":"a/b""#), message("aaaa0002", "aaaa0001", "user", "x")];
+    let run = Scratch::new(&lines).run("tree s.jsonl --depth 0");
+    assert!(run.stderr.contains("hint: 1 entry is deeper, with nothing shown above\n"), "{run:?}");
+    assert_eq!(Scratch::new(&lines).run("tree s.jsonl --depth 0 --format jsonl").stderr, "");
+}
+
+#[test]
 fn entries_without_a_time_are_left_out_and_that_is_said() {
     let stamped = |id: &str, time: &str| message(id, "", "user", "x").replace("\"2026-01-01T00:00:01.000Z\"", time);
     let scratch = Scratch::new(&[
