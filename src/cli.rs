@@ -83,9 +83,14 @@ pub fn parse() -> Parsed {
 fn explain(error: clap::Error) -> ExitCode {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if is_help {
-        // A closed pipe while help is printed is no failure.
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        return match error.print() {
+            // A closed pipe while help is printed is no failure.
+            Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
+                cmd::plain_report().failure(&Failure::output(&cause));
+                ExitCode::from(COULD_NOT)
+            }
+            _ => ExitCode::SUCCESS,
+        };
     }
     let args: Vec<_> = std::env::args_os().collect();
     // What was typed is shown in the error, so it must not do anything on the terminal.

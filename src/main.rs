@@ -33,6 +33,6 @@ fn fail(report: Report, error: &anyhow::Error) -> ExitCode {
         report.failure(failure);
         return ExitCode::from(failure.exit);
     }
-    report.failure(&Failure::plain("io", format!("cannot write the output: {error:#}"), None));
+    report.failure(&Failure::output(&format_args!("{error:#}")));
     ExitCode::from(COULD_NOT)
 }

@@ -8,10 +8,15 @@ use crate::core::lookup::LATEST;
 use crate::ui::moved::quoted;
 
 /// Commands by the names that other programs have for them.
-const MEANT: [(&[&str], &str); 9] = [
+const MEANT: [(&[&str], &str); 14] = [
     (&["show", "log", "list", "ls", "view", "open"], "tree SESSION"),
     (&["search", "grep", "find"], "tree SESSION --search TEXT"),
     (&["cat", "dump", "print", "transcript"], "context SESSION"),
+    (&["stats", "usage", "cost", "tokens"], "context SESSION --stats"),
+    (&["diff", "compare"], "context SESSION --diff ENTRY"),
+    (&["tips", "branches"], "tree SESSION --tips"),
+    (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
+    (&["info", "status"], "check --why-leaf SESSION"),
     (&["fork", "copy", "cp", "clone"], "branch SESSION ENTRY"),
     (&["goto", "checkout", "switch", "jump", "move", "mv"], "navigate SESSION ENTRY --save"),
     (&["summarize", "summarise"], "navigate SESSION ENTRY --summarize"),

@@ -70,6 +70,11 @@ impl Failure {
         Self::plain("usage", message.into(), Some(hint.into()))
     }
 
+    /// Makes a failure to write what was to be printed.
+    pub fn output(cause: &dyn fmt::Display) -> Self {
+        Self::plain("io", format!("cannot write the output: {cause}"), None)
+    }
+
     /// Makes a failure that is about no file.
     pub fn plain(kind: &'static str, message: String, hint: Option<String>) -> Self {
         let lines = vec![message.clone()];
