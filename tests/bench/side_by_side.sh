@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures whole processes side by side, in one run on one machine, and prints Markdown tables:
-# session-tree, `wc -l` (the floor: one pass over the bytes), jq (what a script uses), and the loaders
-# of the agents pi and omp. All output goes to /dev/null, all files are in the page cache.
+# session-tree, `wc -l` (the floor: one pass over the bytes), jq (what a script uses, to print rows with
+# the same members but without the tree), and the loaders of the agents pi and omp. All output goes to /dev/null, all files are in the page cache.
 #
 # usage: side_by_side.sh BIN [PEERDIR|- [WORKDIR]]
 #
@@ -62,6 +62,9 @@ mkdir -p "$scratch" "$results"
 trap 'rm -rf -- "$scratch"' EXIT
 export TMPDIR=$scratch
 
+# The members of a row that a script can give without the tree, the first words of the text among them.
+jq_row='{id, parentId, type, role: .message.role?, timestamp, text: ((.message.content // "")
+  | if type == "string" then . else map(.text? // "") | join(" ") end)[0:200]}'
 declare -A generate=(
   [text160]="text --size 160M"
   [image77]="image --size 77M"
@@ -104,10 +107,10 @@ measure() {
   local session=$1 file=$workdir/$1.jsonl agent
   local ours jq_rows
   ours="$(quoted "$bin") tree --filter all --format jsonl $(quoted "$file")"
-  jq_rows="jq -c '[.id,.parentId,.type]' $(quoted "$file")"
+  jq_rows="jq -c '$jq_row' $(quoted "$file")"
 
   take_memory "$session ours" "$bin" tree --filter all --format jsonl "$file"
-  take_memory "$session jq" jq -c '[.id,.parentId,.type]' "$file"
+  take_memory "$session jq" jq -c "$jq_row" "$file"
   take_times "$session" "$runs" 3 ours "$ours" wc "wc -l $(quoted "$file")"
   take_times "$session" 5 1 jq "$jq_rows"
   [ -n "$peer" ] || return 0
