@@ -130,7 +130,12 @@ impl LabelArgs {
         let write = &mut |draft: &mut Draft<'_>| changes.iter().for_each(|change| change.append(draft));
         let done = commit.write(session, &mut world, write).map_err(&failed)?;
         self.session.committed(app, &done);
-        let rows: Vec<_> = done.ids.iter().zip(&changes).map(|(id, change)| LabelChange::of(id, change)).collect();
+        let rows: Vec<_> = done
+            .ids
+            .iter()
+            .zip(&changes)
+            .map(|(id, change)| LabelChange::of(id, change, self.session.found()))
+            .collect();
         match (self.is_json(), self.from.is_some()) {
             (true, true) => output.json_line(&rows)?,
             (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,

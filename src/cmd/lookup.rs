@@ -33,17 +33,24 @@ pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
     let folders = world::session_folders(&|name| env::var_os(name));
     // Without a current folder no session is one of it.
     let place = Place { folders, cwd: env::current_dir().unwrap_or_default(), now: world::now(), jobs: app.jobs };
-    place.find(name).map(Some)
+    let (path, closed) = place.find(name)?;
+    if let [first, rest @ ..] = &closed[..] {
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let message = format!("no permission to read `{}`{more}: a session there was not looked at", first.display());
+        app.report.warn("passed-over", &message, None, None);
+    }
+    Ok(Some(path))
 }
 
 impl Place {
-    fn find(&self, name: &str) -> Result<PathBuf> {
+    /// Finds the session, and what was not looked at.
+    fn find(&self, name: &str) -> Result<(PathBuf, Vec<PathBuf>)> {
         let shelf = Shelf::new(&self.folders);
         let failure = if shelf.is_empty() {
             nothing(name, self.nowhere(&shelf))
         } else if name == LATEST {
             match shelf.latest(&self.cwd) {
-                Newest::Here(kept) => return Ok(kept.path),
+                Newest::Here(kept) => return Ok((kept.path, shelf.closed)),
                 Newest::Elsewhere(kept) => {
                     let hint = format!("the newest elsewhere is {}", self.row(&kept, "of ", kept.cwd.as_deref()));
                     failure("not-found", format!("no session was held in `{}`", self.cwd.display()), hint)
@@ -52,7 +59,7 @@ impl Place {
             }
         } else {
             match shelf.by_id(name) {
-                ById::One(kept) => return Ok(kept.path),
+                ById::One(kept) => return Ok((kept.path, shelf.closed)),
                 ById::Many(found) => self.ambiguous(name, &found),
                 ById::None(near) if near.is_empty() => nothing(name, HOW.to_owned()),
                 ById::None(near) if name.chars().count() < PREFIX => {
@@ -154,7 +161,7 @@ mod tests {
 
         fn find_in(&self, cwd: &str, name: &str) -> anyhow::Result<PathBuf> {
             let folders = vec![self.path("pi"), self.path("omp")];
-            Place { folders, cwd: self.path(cwd), now: 100_000_000, jobs: 1 }.find(name)
+            Place { folders, cwd: self.path(cwd), now: 100_000_000, jobs: 1 }.find(name).map(|(path, _)| path)
         }
 
         fn find(&self, name: &str) -> anyhow::Result<PathBuf> {

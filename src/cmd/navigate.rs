@@ -375,6 +375,7 @@ impl NavigateArgs {
                     models: &context.state.models,
                     mode: &context.state.mode,
                 },
+                session_file: self.session.found().map(|file| file.display().to_string()),
             })?;
             return Ok(output.finish()?);
         }

@@ -8,6 +8,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+
 use super::body::Bodies;
 use super::header::Header;
 use super::load::{self, Keep};
@@ -76,6 +78,9 @@ pub struct Shelf {
     candidates: Vec<Candidate>,
     /// The folders that could not be read, most often since there are none.
     pub unreadable: Vec<PathBuf>,
+    /// Files, and folders in those folders, that one is not allowed to read: a session in them is not
+    /// found.
+    pub closed: Vec<PathBuf>,
 }
 
 impl Shelf {
@@ -83,15 +88,18 @@ impl Shelf {
     /// sessions of one working folder each. Hidden names do not count, and neither do the folders
     /// of what belongs to a session, which stand beside it under its name.
     pub fn new(folders: &[PathBuf]) -> Self {
-        let mut shelf = Self { candidates: Vec::new(), unreadable: Vec::new() };
+        let mut shelf = Self { candidates: Vec::new(), unreadable: Vec::new(), closed: Vec::new() };
         // One file under several names, or in a folder that is named twice, is one session.
         let mut known = HashSet::new();
         for folder in folders {
             match shelf.take(folder, &mut known) {
                 Ok(below) => {
                     for folder in below {
-                        // Not being allowed to look into one of many is no trouble.
-                        let _ = shelf.take(&folder, &mut known);
+                        // One that is gone by now is no trouble.
+                        let taken = shelf.take(&folder, &mut known);
+                        if taken.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+                            shelf.closed.push(folder);
+                        }
                     }
                 }
                 Err(_) => shelf.unreadable.push(folder.clone()),
@@ -118,6 +126,10 @@ impl Shelf {
                 && path.extension().is_some_and(|ending| ending == "jsonl")
                 && known.insert((meta.dev(), meta.ino()))
             {
+                if access(&path, Access::READ_OK).is_err() {
+                    self.closed.push(path);
+                    continue;
+                }
                 let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
                 self.candidates.push(Candidate { path, modified });
             }
@@ -137,7 +149,8 @@ impl Shelf {
 
     /// Gives the sessions whose ids start so, the last written first, `most` at the most.
     pub fn newest(&self, start: &str, most: usize) -> Vec<Kept> {
-        self.sessions().filter(|kept| kept.id.starts_with(start)).take(most).collect()
+        let is_name = |id: &str| id.starts_with(start) && id != LATEST && !is_path(Path::new(id));
+        self.sessions().filter(|kept| is_name(&kept.id)).take(most).collect()
     }
 
     /// Tells whether there are no files.
@@ -150,13 +163,20 @@ impl Shelf {
         let is_piece = name.chars().count() >= PREFIX;
         let mut near = Nearest::new(name);
         let (mut whole, mut started) = (Vec::new(), Vec::new());
+        // A copy has the same id, and what is read as a path or as `latest` is no name.
+        let mut known = HashSet::new();
         for kept in self.sessions() {
             if kept.id == name {
                 whole.push(kept);
             } else if is_piece && kept.id.starts_with(name) {
                 started.push(kept);
-            } else {
+            } else if !known.contains(&kept.id)
+                && !kept.id.is_empty()
+                && kept.id != LATEST
+                && !is_path(Path::new(&kept.id))
+            {
                 near.offer_id(&kept.id);
+                known.insert(kept.id);
             }
         }
         // A whole id is never taken for the start of another one.

@@ -1,6 +1,7 @@
 //! The JSON shapes. They are a contract: documented in the README, additions only.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -146,12 +147,16 @@ pub struct LabelChange<'a> {
     pub target_id: &'a str,
     /// The label; null if it was cleared.
     pub label: Option<&'a str>,
+    /// The file, if it was named by other than its path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_file: Option<String>,
 }
 
 impl<'a> LabelChange<'a> {
     /// Takes what was written.
-    pub fn of(entry_id: &'a str, change: &'a Change) -> Self {
-        Self { entry_id, target_id: &change.target, label: change.name.as_deref() }
+    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>) -> Self {
+        let session_file = file.map(|file| file.display().to_string());
+        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file }
     }
 }
 
@@ -191,6 +196,9 @@ pub struct Navigated<'a> {
     pub written: &'a [String],
     /// What the model would see now.
     pub context: ContextSize<'a>,
+    /// The file, if it was named by other than its path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_file: Option<String>,
 }
 
 /// A context in short.

@@ -1,8 +1,11 @@
 //! Naming a session: each command finds it by its id and as the latest, and a path always wins.
 //! Which word names which file is tested beside the rule.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -107,7 +110,9 @@ fn what_writes_says_into_which_file() {
     assert!(text.contains("\"asked\"") && text.lines().count() > 4, "{text}");
     // Nobody is told the path that was typed.
     assert!(!home.run(&format!("label {file} user:1 again")).ok().contains("jsonl"));
-    assert!(!home.run("label latest user:1 again --json").ok().contains("jsonl"));
+    assert_eq!(home.run("label latest user:1 again --json").json()["sessionFile"], file);
+    assert_eq!(home.run("navigate latest aaaa2222 --json").json()["sessionFile"], file);
+    assert!(!home.run(&format!("label {file} user:1 again --json")).ok().contains("jsonl"));
     assert!(!home.run("navigate latest aaaa2222").ok().contains("\nin  "));
 }
 
@@ -121,6 +126,32 @@ fn a_context_says_whose_it_is() {
         assert!(!home.run(&format!("context {file}{options}")).ok().contains("session"));
     }
     assert!(home.run("context latest --json").ok().starts_with("{\"leafId\":"));
+}
+
+#[test]
+fn what_one_may_not_read_is_told() {
+    let home = Home::new();
+    let (closed, folder) = (home.file().with_file_name("z.jsonl"), home.path(".pi/agent/sessions/other"));
+    fs::write(&closed, home.session("01a22a6f")).unwrap();
+    fs::create_dir(&folder).unwrap();
+    for path in [&closed, &folder] {
+        fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
+    }
+    fs::set_permissions(home.path(""), Permissions::from_mode(0o755)).unwrap();
+    let program = home.path("session-tree");
+    fs::copy(env!("CARGO_BIN_EXE_session-tree"), &program).unwrap();
+    for word in ["latest", "01a22a6f"] {
+        let mut command = Command::new(&program);
+        command.args(["tree", word]).env_clear().env("HOME", home.path("")).current_dir(home.path("shop"));
+        // Root may read everything: then another user asks.
+        if rustix::process::geteuid().is_root() {
+            command.uid(65534);
+        }
+        let run = finish(&mut command);
+        let expected = format!("no permission to read `{}` and 1 more", closed.display());
+        assert!(run.code == 0 && run.stderr.contains(&expected), "{run:?}");
+    }
+    fs::set_permissions(folder, Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]
