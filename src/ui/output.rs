@@ -12,12 +12,15 @@ use super::escape;
 /// What is held in memory before it goes to a temporary file, in bytes.
 const HELD: usize = 4 * 1024 * 1024;
 
+/// What is written at once, in bytes.
+const BUFFER: usize = 128 * 1024;
+
 /// Stdout. A closed pipe is an error here and a success in `main`.
 #[derive(Debug)]
 pub struct Output {
     stream: BufWriter<io::StdoutLock<'static>>,
     is_terminal: bool,
-    held: Option<SpooledTempFile>,
+    held: Option<BufWriter<SpooledTempFile>>,
 }
 
 impl Output {
@@ -25,7 +28,7 @@ impl Output {
     pub fn new() -> Self {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
-        Self { stream: BufWriter::with_capacity(128 * 1024, stdout), is_terminal, held: None }
+        Self { stream: BufWriter::with_capacity(BUFFER, stdout), is_terminal, held: None }
     }
 
     /// Tells whether a person may be looking.
@@ -36,7 +39,7 @@ impl Output {
     /// Holds everything back until [`Self::finish`], so that a session that changes while it is
     /// read leaves no half of a JSON text behind.
     pub fn hold(&mut self) {
-        self.held = Some(SpooledTempFile::new(HELD));
+        self.held = Some(BufWriter::with_capacity(BUFFER, SpooledTempFile::new(HELD)));
     }
 
     /// Writes a piece of text that is safe already.
@@ -82,7 +85,8 @@ impl Output {
     /// # Errors
     /// What the system says.
     pub fn finish(mut self) -> io::Result<()> {
-        if let Some(mut held) = self.held.take() {
+        if let Some(held) = self.held.take() {
+            let mut held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
             held.seek(SeekFrom::Start(0))?;
             io::copy(&mut held, &mut self.stream)?;
         }
