@@ -101,7 +101,7 @@ impl ContextArgs {
     /// Runs the command.
     ///
     /// # Errors
-    /// A [`Failure`](crate::ui::report::Failure), or what the system says of writing to stdout.
+    /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<()> {
         self.check()?;
         self.session.find(app)?;

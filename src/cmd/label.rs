@@ -50,7 +50,7 @@ pub struct LabelArgs {
     /// Take the label away
     #[arg(long, requires = "entry", conflicts_with = "from")]
     clear: bool,
-    /// Set labels from lines ENTRY<TAB>NAME, all in one step; - for standard input
+    /// Set labels from lines of ENTRY, tab, NAME in one step; - for standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Append to this entry instead of the file's leaf; this moves the leaf there
@@ -83,7 +83,7 @@ impl LabelArgs {
     /// Runs the command.
     ///
     /// # Errors
-    /// A [`Failure`](crate::ui::report::Failure), or what the system says of writing to stdout.
+    /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<()> {
         self.session.find(app)?;
         let writes = self.name.is_some() || self.clear || self.from.is_some();

@@ -89,7 +89,7 @@ impl Commit<'_> {
     /// Writes the entries that `make` drafts; `session` is what was read of the file.
     ///
     /// # Errors
-    /// [`Error::Unwritable`], [`Error::Changed`], and those of [`write`].
+    /// [`Error::Unwritable`], [`Error::Changed`], and those of [`mod@write`].
     pub fn write(
         &self,
         session: &Session,

@@ -1,5 +1,5 @@
 //! Reads the lines behind the header, block by block, on as many threads as there is work for.
-//! Each block becomes a [`Part`]; putting the parts together is the business of
+//! Each block becomes a `Part`; putting the parts together is the business of
 //! [`super::session`].
 
 use std::hash::BuildHasher;

@@ -1,4 +1,4 @@
-//! Copies old sessions as version 3: one pass, line by line, by the rules of [`super::upgrade`].
+//! Copies old sessions as version 3: one pass, line by line, by the rules of `core::upgrade`.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

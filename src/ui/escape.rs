@@ -18,7 +18,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Gives a text of several lines: line ends stay, tabs become spaces, the rest is as in [`line`].
+/// Gives a text of several lines: line ends stay, tabs become spaces, the rest is as in [`line()`].
 pub fn lines(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|char| is_unsafe(char) && char != '\n') {
         return Cow::Borrowed(text);
