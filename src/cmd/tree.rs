@@ -12,7 +12,7 @@ use crate::core::entry::{Kind, Traits};
 use crate::core::error;
 use crate::core::filter::Filter;
 use crate::core::load::Keep;
-use crate::core::search::Query;
+use crate::core::search::{Query, Sieve};
 use crate::core::session::{NodeId, Session};
 use crate::core::shape::Shape;
 use crate::core::walk;
@@ -162,8 +162,8 @@ impl TreeArgs {
         let prints_words = self.entry.is_empty() && !self.is_nested();
         let prints_most = !(self.branches || self.tips || self.depth.is_some() || self.period().is_bound())
             && matches!(self.format(), Format::Text | Format::Table | Format::Jsonl);
-        let is_known =
-            prints_words && prints_most && self.search.is_none() && !self.path && filter != Filter::LabeledOnly;
+        let looks = self.search.is_some();
+        let is_known = prints_words && (prints_most || looks) && !self.path && filter != Filter::LabeledOnly;
         let words = |traits: Traits| is_known && filter.shows(traits, false, false);
         let calls = prints_words && !self.path && !matches!(filter, Filter::NoTools | Filter::UserOnly);
         let session = app.load(&self.session.session, Keep { words: &words, calls })?;
@@ -276,6 +276,8 @@ impl View<'_> {
         let done = Arc::default();
         let entries = self.query.map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
         let progress = entries.map(|entries| Progress::new(self.app.report, "searching", entries));
+        // Version 3 may say other things than what is stored.
+        let mut sieve = self.query.filter(|_| !session.is_migrated()).map(Sieve::new);
         let mut shown = vec![false; session.len()];
         let mut timeless = 0;
         for node in session.nodes() {
@@ -298,7 +300,9 @@ impl View<'_> {
                         let words = self.bodies.words(node).map_err(&failed)?;
                         let shown = tilde(&words, self.app.home.as_deref());
                         let row = format!("{}{words}\n{shown}", speaker(session.traits(node)));
-                        query.matches(self.bodies.entry(node).map_err(&failed)?, label, &row)
+                        let line = self.bodies.bytes(node).map_err(&failed)?;
+                        sieve.as_mut().is_none_or(|sieve| sieve.lets_through(line, label, &row))
+                            && query.matches(self.bodies.entry(node).map_err(&failed)?, label, &row)
                     }
                     None => true,
                 };

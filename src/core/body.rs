@@ -46,6 +46,15 @@ impl<'s> Bodies<'s> {
         self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
     }
 
+    /// Gives the bytes that stand where an entry was indexed, which may be something else by now.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn bytes(&mut self, node: NodeId) -> Result<&[u8]> {
+        let (start, len) = self.fetch(node)?;
+        Ok(&self.window[start..start + len])
+    }
+
     /// Gives the blanks that stand around an entry on its line, as far as they are few.
     ///
     /// # Errors

@@ -6,6 +6,10 @@ use std::ops::Range;
 use super::entry::{BlockKind, Entry};
 use super::text;
 
+mod sieve;
+
+pub use sieve::Sieve;
+
 /// How much of a text is looked at in one piece, in bytes: a text of many megabytes is never
 /// copied whole.
 const PIECE: usize = 64 * 1024;

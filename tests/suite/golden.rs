@@ -18,7 +18,7 @@ use session_tree::core::entry::Kind;
 use session_tree::core::filter::Filter;
 use session_tree::core::json::Raw;
 use session_tree::core::message;
-use session_tree::core::search::Query;
+use session_tree::core::search::{Query, Sieve};
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::stats;
 use session_tree::core::walk;
@@ -234,6 +234,8 @@ fn a_search_finds_what_the_agents_find() {
                 let label = session.label(node).map(|label| label.name.as_str());
                 let found = query.matches(bodies.entry(node).unwrap(), label, &row);
                 assert!(found, "{}: `{words}` in {id}, as in {agent}", case.name);
+                let line = bodies.bytes(node).unwrap();
+                assert!(Sieve::new(&query).lets_through(line, label, &row), "{}: `{words}` in {id}", case.name);
             }
         }
     });

@@ -20,6 +20,7 @@ mod bytes;
 mod contexts;
 mod model;
 mod random;
+mod searches;
 mod shapes;
 mod sizes;
 

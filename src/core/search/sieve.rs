@@ -1,0 +1,109 @@
+//! Tells of most entries that they do not have the words of a search, from the bytes of their lines.
+//!
+//! A word of plain ASCII stands in a line as it stands in the text, but for its case, unless the line
+//! spells it with escapes, or the text is put together from several places.
+
+use memchr::memmem::{self, Finder};
+
+use super::Query;
+
+/// Looks through lines for the words of a search.
+#[derive(Debug)]
+pub struct Sieve<'q> {
+    words: Vec<Word<'q>>,
+    escapes: Finder<'static>,
+    texts: Finder<'static>,
+    lower: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Word<'q> {
+    text: &'q str,
+    finder: Finder<'q>,
+}
+
+impl<'q> Sieve<'q> {
+    /// Prepares to look for the words of a search; those that JSON may spell in another way are left
+    /// out.
+    pub fn new(query: &'q Query) -> Self {
+        let is_plain = |char: char| char.is_ascii_graphic() && !['"', '\\', '/'].contains(&char);
+        let words = query.0.iter().filter(|word| word.chars().all(is_plain));
+        let words = words.map(|word| Word { text: word, finder: Finder::new(word) });
+        let (escapes, texts) = (Finder::new(b"\\u"), Finder::new(b"\"text\""));
+        Self { words: words.collect(), escapes, texts, lower: Vec::new() }
+    }
+
+    /// Tells whether an entry may have all words: where this says no, [`Query::matches`] does, too.
+    pub fn lets_through(&mut self, line: &[u8], label: Option<&str>, row: &str) -> bool {
+        self.lower.clear();
+        self.lower.extend_from_slice(line);
+        self.lower.make_ascii_lowercase();
+        let is_there = |word: &Word<'_>| self.lower_has(word);
+        let missing: Vec<_> = self.words.iter().filter(|word| !is_there(word)).collect();
+        if missing.is_empty() || self.is_unsure(line) {
+            return true;
+        }
+        let has = |text: &str, word: &Word<'_>| text.to_lowercase().contains(word.text);
+        missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
+    }
+
+    fn lower_has(&self, word: &Word<'_>) -> bool {
+        word.finder.find(&self.lower).is_some()
+    }
+
+    /// Tells whether a word may be in the text and not in the line.
+    fn is_unsure(&self, line: &[u8]) -> bool {
+        // The only characters beyond ASCII whose lower case is, or begins with, one of ASCII.
+        let folds = ["\u{130}", "\u{212a}"].iter().any(|char| memmem::find(line, char.as_bytes()).is_some());
+        // A text of several blocks is searched as one; each block has this twice.
+        folds
+            || self.texts.find_iter(line).nth(2).is_some()
+            || self.escapes.find_iter(line).any(|at| may_be_plain(&line[at + 2..]))
+    }
+}
+
+/// Tells whether the digits of an escape may spell a character of ASCII other than controls, or one
+/// that has such a lower case.
+fn may_be_plain(digits: &[u8]) -> bool {
+    let digits = digits.get(..4).and_then(|digits| std::str::from_utf8(digits).ok());
+    let code = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    code.is_none_or(|code| (0x20..0x80).contains(&code) || [0x130, 0x212a].contains(&code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Query, Sieve};
+
+    fn check(word: &str, line: &str, expected: bool) {
+        let query = Query::new(word);
+        let found = Sieve::new(&query).lets_through(line.as_bytes(), Some("Label"), "the Row");
+        assert_eq!(found, expected, "{word} in {line}");
+    }
+
+    #[test]
+    fn lines_without_a_word_are_held_back() {
+        check("abc", r#"{"text":"xabcx"}"#, true);
+        check("abc", r#"{"text":"xABcx"}"#, true);
+        check("abc", r#"{"text":"xab cx"}"#, false);
+        check("abc xyz", r#"{"text":"abc"}"#, false);
+        check("abc row label", r#"{"text":"abc"}"#, true);
+        check("", "{}", true);
+    }
+
+    #[test]
+    fn where_it_is_not_sure_a_line_is_let_through() {
+        check("abc", r#"{"text":"\u0061bc"}"#, true);
+        check("abc", r#"{"text":"\u001b[31m\u00e9"}"#, false);
+        check("abc", r#"{"text":"\u00"}"#, true);
+        check("kelvin", "{\"text\":\"\u{212a}elvin\"}", true);
+        check("kelvin", r#"{"text":"\u212Aelvin"}"#, true);
+        check("istanbul", "{\"text\":\"\u{130}stanbul\"}", true);
+        let block = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+        check("abc", &block("ab"), false);
+        check("abc", &[block("ab"), block("c")].concat(), true);
+        // JSON may escape these, or spell them in another way.
+        for word in ["a\"b", "a\\b", "a/b", "é", "\u{7f}"] {
+            check(word, "{}", true);
+        }
+    }
+}
