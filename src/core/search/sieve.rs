@@ -5,7 +5,7 @@
 
 use memchr::memmem::{self, Finder};
 
-use super::Query;
+use super::{PIECE, Query};
 
 /// Looks through lines for the words of a search.
 #[derive(Debug)]
@@ -35,20 +35,23 @@ impl<'q> Sieve<'q> {
 
     /// Tells whether an entry may have all words: where this says no, [`Query::matches`] does, too.
     pub fn lets_through(&mut self, line: &[u8], label: Option<&str>, row: &str) -> bool {
-        self.lower.clear();
-        self.lower.extend_from_slice(line);
-        self.lower.make_ascii_lowercase();
-        let is_there = |word: &Word<'_>| self.lower_has(word);
-        let missing: Vec<_> = self.words.iter().filter(|word| !is_there(word)).collect();
+        let longest = self.words.iter().map(|word| word.text.len()).max().unwrap_or(0);
+        let mut missing: Vec<_> = self.words.iter().collect();
+        let mut from = 0;
+        while from < line.len() && !missing.is_empty() {
+            let to = line.len().min(from + PIECE + longest);
+            self.lower.clear();
+            self.lower.extend_from_slice(&line[from..to]);
+            self.lower.make_ascii_lowercase();
+            missing.retain(|word| word.finder.find(&self.lower).is_none());
+            // What stands across the end of a piece is whole in the next one.
+            from += PIECE;
+        }
         if missing.is_empty() || self.is_unsure(line) {
             return true;
         }
         let has = |text: &str, word: &Word<'_>| text.to_lowercase().contains(word.text);
         missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
-    }
-
-    fn lower_has(&self, word: &Word<'_>) -> bool {
-        word.finder.find(&self.lower).is_some()
     }
 
     /// Tells whether a word may be in the text and not in the line.
@@ -88,6 +91,15 @@ mod tests {
         check("abc xyz", r#"{"text":"abc"}"#, false);
         check("abc row label", r#"{"text":"abc"}"#, true);
         check("", "{}", true);
+    }
+
+    #[test]
+    fn words_across_pieces_are_found() {
+        for before in super::PIECE - 12..super::PIECE + 3 {
+            let line = format!("{}needle{}", "x".repeat(before), "y".repeat(9));
+            check("needle", &line, true);
+            check("needles", &line, false);
+        }
     }
 
     #[test]
