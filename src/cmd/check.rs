@@ -268,6 +268,7 @@ impl CheckArgs {
         let files = (jobs.len() > 1).then(|| Count::Things(Arc::clone(&done), jobs.len(), "files"));
         let progress = files.map(|files| Progress::new(app.report, "checking", files));
         let work = || {
+            let _alarm = Alarm(&shared);
             while let Some((at, job)) = {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 jobs.get(at).map(|job| (at, job))
@@ -288,8 +289,10 @@ impl CheckArgs {
             }
         };
         thread::scope(|scope| {
-            for _ in 0..workers.min(jobs.len()) {
-                scope.spawn(work);
+            let start = || thread::Builder::new().spawn_scoped(scope, work);
+            let started = (0..workers.min(jobs.len())).map(|_| start()).filter(Result::is_ok).count();
+            if started == 0 && !jobs.is_empty() {
+                return Err(Failure::plain("io", "cannot start a thread".to_owned(), None).into());
             }
             let printed = self.print(app, jobs, policy, &shared, progress.as_ref(), out);
             shared.lock().is_closed = true;
@@ -390,6 +393,8 @@ impl CheckArgs {
             let done = loop {
                 match desk.done.remove(&at) {
                     Some(done) => break done,
+                    // A panic is on its way.
+                    None if desk.is_closed => return Ok((counts, known, true)),
                     None => desk = shared.wait(desk),
                 }
             };
@@ -470,6 +475,18 @@ impl Policy {
                 counts.warnings += 1;
                 counts.denied += usize::from(self.denied.contains(&code));
             }
+        }
+    }
+}
+
+/// Ends the work of all threads if one panics, so that none waits for what it was to check.
+struct Alarm<'s>(&'s Shared);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.lock().is_closed = true;
+            self.0.1.notify_all();
         }
     }
 }

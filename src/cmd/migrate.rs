@@ -167,7 +167,8 @@ impl MigrateArgs {
         };
         thread::scope(|scope| {
             for _ in 1..app.files_at_once.min(first.len()) {
-                scope.spawn(work);
+                // Without a further thread it goes on all the same.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });

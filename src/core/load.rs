@@ -144,6 +144,8 @@ pub(crate) struct Start {
     pub(crate) notes: Notes,
 }
 
+/// Why a file is no session: no line is its header.
+pub(crate) const NO_HEADER: &str = "it has no session header";
 /// Why a file is no session: what should be its header cannot be read.
 pub(crate) const DAMAGED: &str = "its header line is damaged";
 /// Why a file is no session: what should be its header names no session.
@@ -213,7 +215,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
         }
         Some(Err(error)) => Err(error),
         None if problems.is_empty() && slot.is_none() => Err(Empty),
-        None => Err(NotASession { line: 1, why: "it has no session header" }),
+        None => Err(NotASession { line: 1, why: NO_HEADER }),
     }
 }
 
@@ -272,7 +274,8 @@ pub(crate) fn parts(
     let helpers = usize::try_from(count / 2).unwrap_or(usize::MAX).min(jobs.saturating_sub(1));
     thread::scope(|scope| {
         for _ in 0..helpers {
-            scope.spawn(work);
+            // Without a further thread it goes on all the same.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });

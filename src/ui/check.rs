@@ -167,10 +167,12 @@ impl Findings {
 
 /// Folds what is said of a finding, but no command in it that fits a row: it is there to be copied.
 fn folded(text: &str, width: Option<usize>) -> String {
-    let held = |text: &str| text.replace(' ', "\u{a0}");
+    // A character of nobody's stands for a blank that holds.
+    const HELD: &str = "\u{f8ff}";
+    let held = |text: &str| text.replace(' ', HELD);
     let pieces = text.split('`').enumerate();
     let pieces: Vec<_> = pieces.map(|(at, piece)| if at % 2 == 1 { held(piece) } else { piece.to_owned() }).collect();
-    fit::folded(&pieces.join("`"), width, 4).replace('\u{a0}', " ")
+    fit::folded(&pieces.join("`"), width, 4).replace(HELD, " ")
 }
 
 /// Says in one line how much was found.

@@ -163,7 +163,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::sync::{Arc, Mutex};
     use std::thread;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use indicatif::{ProgressDrawTarget, TermLike};
 
@@ -182,11 +182,13 @@ mod tests {
 
         /// Waits until something is shown that `is_it`.
         fn wait(&self, is_it: impl Fn(&str) -> bool) -> String {
+            let start = Instant::now();
             loop {
                 let shown = self.shows();
                 if is_it(&shown) {
                     return shown;
                 }
+                assert!(start.elapsed() < Duration::from_secs(30), "nothing but {shown:?}");
                 thread::yield_now();
             }
         }

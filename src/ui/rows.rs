@@ -150,7 +150,8 @@ pub fn write<E: From<io::Error> + Send>(
     let work = Work { pieces, ahead: jobs * AHEAD, state: Mutex::default(), changed: Condvar::new() };
     thread::scope(|scope| {
         for _ in 1..jobs {
-            scope.spawn(|| work.help(&make));
+            // Without a further thread it goes on all the same.
+            let _ = thread::Builder::new().spawn_scoped(scope, || work.help(&make));
         }
         let done = work.write(output, &make);
         work.lock().next = pieces;
@@ -176,11 +177,13 @@ struct State<E> {
     made: HashMap<usize, (Vec<u8>, Made<E>)>,
     /// Buffers to use again.
     spare: Vec<Vec<u8>>,
+    /// A thread panicked: what it was to make will never come.
+    is_over: bool,
 }
 
 impl<E> Default for State<E> {
     fn default() -> Self {
-        Self { next: 0, written: 0, made: HashMap::new(), spare: Vec::new() }
+        Self { next: 0, written: 0, made: HashMap::new(), spare: Vec::new(), is_over: false }
     }
 }
 
@@ -196,7 +199,7 @@ impl<E: From<io::Error>> Work<E> {
     /// Makes pieces until there are none left.
     fn help(&self, make: &impl Fn(usize, &mut Vec<u8>) -> Made<E>) {
         let mut state = self.lock();
-        while state.next < self.pieces {
+        while state.next < self.pieces && !state.is_over {
             state =
                 if state.next < state.written + self.ahead { self.make_next(state, make) } else { self.wait(state) };
         }
@@ -205,7 +208,7 @@ impl<E: From<io::Error>> Work<E> {
     /// Writes all pieces; makes some itself while the one that is due is not there.
     fn write(&self, output: &mut Output, make: &impl Fn(usize, &mut Vec<u8>) -> Made<E>) -> Made<E> {
         let mut state = self.lock();
-        while state.written < self.pieces {
+        while state.written < self.pieces && !state.is_over {
             let due = state.written;
             if let Some((mut buffer, made)) = state.made.remove(&due) {
                 drop(state);
@@ -234,10 +237,57 @@ impl<E: From<io::Error>> Work<E> {
         state.next += 1;
         let mut buffer = state.spare.pop().unwrap_or_default();
         drop(state);
+        let alarm = Alarm(self);
         let made = make(piece, &mut buffer);
+        drop(alarm);
         let mut state = self.lock();
         state.made.insert(piece, (buffer, made));
         self.changed.notify_all();
         state
+    }
+}
+
+/// Ends the work of all threads if one panics, so that none waits for what it was to make.
+struct Alarm<'w, E: From<io::Error>>(&'w Work<E>);
+
+impl<E: From<io::Error>> Drop for Alarm<'_, E> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.lock().is_over = true;
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::panic::{self, AssertUnwindSafe};
+
+    use super::{PIECE, write};
+    use crate::ui::output::Output;
+
+    #[test]
+    fn a_panic_ends_all_threads() {
+        for bad in [0, 5 * PIECE] {
+            let run = || {
+                let mut output = Output::new();
+                write(&mut output, 20 * PIECE, 4, |range, _| {
+                    assert!(range.start != bad, "on purpose");
+                    io::Result::Ok(())
+                })
+            };
+            assert!(panic::catch_unwind(AssertUnwindSafe(run)).is_err());
+        }
+    }
+
+    #[test]
+    fn an_error_ends_all_threads() {
+        let mut output = Output::new();
+        let made = write(&mut output, 20 * PIECE, 4, |range, _| match range.start / PIECE {
+            7 => Err(io::Error::other("on purpose")),
+            _ => Ok(()),
+        });
+        assert_eq!(made.unwrap_err().to_string(), "on purpose");
     }
 }
