@@ -33,33 +33,37 @@ pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
     let folders = world::session_folders(&|name| env::var_os(name));
     // Without a current folder no session is one of it.
     let place = Place { folders, cwd: env::current_dir().unwrap_or_default(), now: world::now(), jobs: app.jobs };
-    let (path, closed) = place.find(name)?;
+    let (found, closed) = place.find(name);
     if let [first, rest @ ..] = &closed[..] {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         let message = format!("no permission to read `{}`{more}: a session there was not looked at", first.display());
         app.report.warn("passed-over", &message, None, None);
     }
-    Ok(Some(path))
+    Ok(Some(found?))
 }
 
 impl Place {
-    /// Finds the session, and what was not looked at.
-    fn find(&self, name: &str) -> Result<(PathBuf, Vec<PathBuf>)> {
+    /// Finds the session, and tells what was not looked at.
+    fn find(&self, name: &str) -> (Result<PathBuf>, Vec<PathBuf>) {
         let shelf = Shelf::new(&self.folders);
+        (self.find_in(&shelf, name), shelf.closed)
+    }
+
+    fn find_in(&self, shelf: &Shelf, name: &str) -> Result<PathBuf> {
         let failure = if shelf.is_empty() {
-            nothing(name, self.nowhere(&shelf))
+            nothing(name, self.nowhere(shelf))
         } else if name == LATEST {
             match shelf.latest(&self.cwd) {
-                Newest::Here(kept) => return Ok((kept.path, shelf.closed)),
+                Newest::Here(kept) => return Ok(kept.path),
                 Newest::Elsewhere(kept) => {
                     let hint = format!("the newest elsewhere is {}", self.row(&kept, "of ", kept.cwd.as_deref()));
                     failure("not-found", format!("no session was held in `{}`", self.cwd.display()), hint)
                 }
-                Newest::Nowhere => nothing(name, self.nowhere(&shelf)),
+                Newest::Nowhere => nothing(name, self.nowhere(shelf)),
             }
         } else {
             match shelf.by_id(name) {
-                ById::One(kept) => return Ok((kept.path, shelf.closed)),
+                ById::One(kept) => return Ok(kept.path),
                 ById::Many(found) => self.ambiguous(name, &found),
                 ById::None(near) if near.is_empty() => nothing(name, HOW.to_owned()),
                 ById::None(near) if name.chars().count() < PREFIX => {
@@ -161,7 +165,7 @@ mod tests {
 
         fn find_in(&self, cwd: &str, name: &str) -> anyhow::Result<PathBuf> {
             let folders = vec![self.path("pi"), self.path("omp")];
-            Place { folders, cwd: self.path(cwd), now: 100_000_000, jobs: 1 }.find(name).map(|(path, _)| path)
+            Place { folders, cwd: self.path(cwd), now: 100_000_000, jobs: 1 }.find(name).0
         }
 
         fn find(&self, name: &str) -> anyhow::Result<PathBuf> {
@@ -302,7 +306,7 @@ mod tests {
             assert!(hint.ends_with("/omp: give a path, or set SESSION_TREE_DIR"), "{hint}");
         }
         let place = Place { folders: Vec::new(), cwd: PathBuf::new(), now: 0, jobs: 1 };
-        let failure: Failure = place.find("latest").unwrap_err().downcast().unwrap();
+        let failure: Failure = place.find("latest").0.unwrap_err().downcast().unwrap();
         let hint = failure.hint.unwrap();
         assert!(hint.starts_with("there is no home folder"), "{hint}");
     }

@@ -5,12 +5,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::ErrorKind::PermissionDenied;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
 use super::body::Bodies;
+use super::error::Error;
 use super::header::Header;
 use super::load::{self, Keep};
 use super::select::{Nearest, PREFIX};
@@ -67,6 +69,11 @@ pub fn is_path(word: &Path) -> bool {
     looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
 }
 
+/// Tells whether an id can be typed: one that is read as a path, or as `latest`, cannot.
+fn is_name(id: &str) -> bool {
+    !id.is_empty() && id != LATEST && !is_path(Path::new(id))
+}
+
 /// A file that may be a session.
 struct Candidate {
     path: PathBuf,
@@ -97,12 +104,17 @@ impl Shelf {
                     for folder in below {
                         // One that is gone by now is no trouble.
                         let taken = shelf.take(&folder, &mut known);
-                        if taken.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+                        if taken.is_err_and(|error| error.kind() == PermissionDenied) {
                             shelf.closed.push(folder);
                         }
                     }
                 }
-                Err(_) => shelf.unreadable.push(folder.clone()),
+                Err(error) => {
+                    if error.kind() == PermissionDenied {
+                        shelf.closed.push(folder.clone());
+                    }
+                    shelf.unreadable.push(folder.clone());
+                }
             }
         }
         let newest_first = |a: &Candidate, b: &Candidate| (b.modified, &b.path).cmp(&(a.modified, &a.path));
@@ -116,10 +128,16 @@ impl Shelf {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            let Ok(meta) = fs::metadata(&path) else { continue };
             if is_hidden {
                 continue;
             }
+            let meta = match fs::metadata(&path) {
+                Ok(meta) => meta,
+                Err(error) => {
+                    self.closed.extend((error.kind() == PermissionDenied).then_some(path));
+                    continue;
+                }
+            };
             if meta.is_dir() {
                 below.push(path);
             } else if meta.is_file()
@@ -149,8 +167,7 @@ impl Shelf {
 
     /// Gives the sessions whose ids start so, the last written first, `most` at the most.
     pub fn newest(&self, start: &str, most: usize) -> Vec<Kept> {
-        let is_name = |id: &str| id.starts_with(start) && id != LATEST && !is_path(Path::new(id));
-        self.sessions().filter(|kept| is_name(&kept.id)).take(most).collect()
+        self.sessions().filter(|kept| kept.id.starts_with(start) && is_name(&kept.id)).take(most).collect()
     }
 
     /// Tells whether there are no files.
@@ -170,11 +187,7 @@ impl Shelf {
                 whole.push(kept);
             } else if is_piece && kept.id.starts_with(name) {
                 started.push(kept);
-            } else if !known.contains(&kept.id)
-                && !kept.id.is_empty()
-                && kept.id != LATEST
-                && !is_path(Path::new(&kept.id))
-            {
+            } else if !known.contains(&kept.id) && is_name(&kept.id) {
                 near.offer_id(&kept.id);
                 known.insert(kept.id);
             }
@@ -212,20 +225,29 @@ impl Shelf {
 
 /// Reads the header of a file, if it has one.
 fn header(path: &Path) -> Option<Header> {
-    FRONTS.iter().find_map(|&limit| {
+    for limit in FRONTS {
         let source = Source::front(path, limit).ok()?;
-        load::start(&source).ok().map(|start| start.header)
-    })
+        match load::start(&source) {
+            Ok(start) => return Some(start.header),
+            Err(error) => {
+                let mut front = vec![0; usize::try_from(source.len()).ok()?];
+                source.read_at(&mut front, 0).ok()?;
+                let whole = memchr::memchr_iter(b'\n', &front).count();
+                // Of a line that is there whole, the rest of the file says nothing else.
+                let is_certain = matches!(&error, Error::NotASession { line, why }
+                    if *line as usize <= whole && *why != load::NO_HEADER);
+                if is_certain || source.len() < limit {
+                    return None;
+                }
+            }
+        }
+    }
+    None
 }
 
 /// Gives the words by which people know a session: its name, else its first prompt. Reads the
 /// whole file; empty if there are none or it cannot be read.
 pub fn title(path: &Path, jobs: usize) -> String {
     let session = Source::open(path).and_then(|source| Session::load(source, Keep::NOTHING, jobs));
-    let Ok(session) = session else { return String::new() };
-    if let Some(name) = session.name() {
-        return name.to_owned();
-    }
-    let words = session.first_prompt().map(|prompt| Bodies::new(&session).words(prompt));
-    words.and_then(Result::ok).unwrap_or_default()
+    session.and_then(|session| Bodies::new(&session).title()).unwrap_or_default()
 }
