@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd::{self, App, Global};
 use crate::ui::escape;
-use crate::ui::report::{COULD_NOT, Failure};
+use crate::ui::report::{COULD_NOT, Failure, Report};
 
 mod hints;
 
@@ -97,8 +97,9 @@ fn explain(error: clap::Error) -> ExitCode {
     let safe = args.iter().map(|arg| escape::line(&arg.to_string_lossy()).into_owned());
     let mut error = Cli::try_parse_from(safe).err().filter(|again| again.kind() == error.kind()).unwrap_or(error);
     let meant = hints::meant(&mut error, command_in(&args).as_deref());
+    let quiet = args.iter().any(|arg| arg == "--quiet" || arg == "-q");
     if !asks_for_json(args.iter().skip(1).cloned()) {
-        let report = cmd::plain_report();
+        let report = Report { quiet, ..cmd::plain_report() };
         let text = error.render();
         let text = if report.paint.color { text.ansi().to_string() } else { text.to_string() };
         // Nobody who mistypes an option wants it for a value.
@@ -114,10 +115,12 @@ fn explain(error: clap::Error) -> ExitCode {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let message = one_line(message);
     let message = message.strip_prefix("error: ").unwrap_or(&message);
-    let hint = one_line(rest.split("For more information").next().unwrap_or(""));
-    let hint = meant.unwrap_or(hint);
+    let rest = rest.split("For more information").next().unwrap_or("");
+    let rest: Vec<_> =
+        rest.lines().filter(|line| !line.contains("to pass '") && !line.starts_with("Usage: ")).collect();
+    let hint = meant.unwrap_or_else(|| one_line(&rest.join("\n")));
     let hint = if hint.is_empty() { "`session-tree --help` lists the commands".to_owned() } else { hint };
-    cmd::json_report().failure(&Failure::usage(message, hint));
+    Report { quiet, ..cmd::json_report() }.failure(&Failure::usage(message, hint));
     ExitCode::from(COULD_NOT)
 }
 

@@ -153,6 +153,17 @@ fn misuse_is_told_in_words() {
 }
 
 #[test]
+fn misuse_obeys_quiet_and_hints_at_no_usage() {
+    let scratch = session();
+    for line in ["show s.jsonl", "show s.jsonl --json"] {
+        assert!(scratch.run(line).stderr.contains("hint"), "{line}");
+        assert!(!scratch.run(&format!("{line} --quiet")).stderr.contains("hint"), "{line}");
+    }
+    let error = scratch.run("tree s.jsonl --nope --json").stderr;
+    assert!(!error.contains("Usage") && !error.contains("to pass"), "{error}");
+}
+
+#[test]
 fn misuse_is_told_in_objects() {
     let scratch = session();
     for (args, word) in MISUSES {
