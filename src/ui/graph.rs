@@ -160,7 +160,7 @@ impl<'s> Graph<'s> {
 
     /// Says what stands below the words: the id, what is left out, a missing parent, the leaf.
     fn facts(&self, row: usize, node: NodeId) -> String {
-        let mut facts = escape::line(&short(self.session, node, &self.ids)).into_owned();
+        let mut facts = self.line(&short(self.session, node, &self.ids));
         if let Some(left_out) = left_out(self.shape.left_out(row)) {
             facts.push_str(&format!(" {left_out}"));
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
+use crate::cli::{Scratch, message};
 use crate::support::{data, run};
 
 /// What the picture is made from.
@@ -16,6 +17,16 @@ fn draw() {
     let made =
         Command::new("dot").args(["-Tsvg", "-o"]).args([data("output/demo.svg"), data("output/demo.dot")]).status();
     assert!(made.is_ok_and(|status| status.success()), "Graphviz draws the picture (Debian package: graphviz)");
+}
+
+#[test]
+fn no_string_is_longer_than_graphviz_takes() {
+    let id = |last: char| format!("{}{last}", "x\\\"&".repeat(5000));
+    let lines = [message(&id('a'), "", "user", "one"), message(&id('b'), &id('a'), "user", &"<&>".repeat(9000))];
+    let scratch = Scratch::new(&lines);
+    let dot = scratch.run("tree s.jsonl --format dot").ok();
+    let longest = dot.lines().map(str::len).max().unwrap();
+    assert!(longest < 16384 && dot.matches("label=").count() > 1, "{longest}");
 }
 
 #[test]
