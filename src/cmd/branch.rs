@@ -28,7 +28,7 @@ use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
 use crate::ui::report::{CANCELLED, Failure};
-use crate::ui::tree::{short_ids, tilde, whole_or_cut};
+use crate::ui::tree::{short, short_ids, tilde, whole_or_cut};
 
 /// Fork a session into a new file, or list where one can
 ///
@@ -341,7 +341,7 @@ impl BranchArgs {
             let mut cells = Vec::with_capacity(piece.len());
             for &node in piece {
                 let words = bodies.words(node).map_err(self.session.failed())?;
-                let mut row = vec![session.id(node).chars().take(ids[node.index()]).collect()];
+                let mut row = vec![short(session, node, &ids)];
                 row.extend(is_table.then(|| time::minute(session.stamp(node))));
                 row.push(tilde(&whole_or_cut(&words, app.paint), app.home.as_deref()));
                 cells.push(row);

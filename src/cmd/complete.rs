@@ -94,7 +94,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     if !typed.is_empty() && !lookup::is_path(Path::new(typed)) {
         let now = world::now();
         let candidate = |Kept { id, cwd, modified, .. }| {
-            let about = format!("{}  {}", time::ago(now - modified), cwd.unwrap_or_default());
+            let about = format!("{}  {}", time::ago(now.saturating_sub(modified)), cwd.unwrap_or_default());
             CompletionCandidate::new(id).help(Some(about.into()))
         };
         candidates.extend(kept().newest(typed, MOST).into_iter().map(candidate));
@@ -166,10 +166,14 @@ impl SoFar {
     /// Gives the names of entries; `None` if there is no session that can be read.
     fn entries(&self, wanted: Wanted, typed: &str) -> Option<Vec<CompletionCandidate>> {
         let matches = self.definition.clone().ignore_errors(true).try_get_matches_from(&self.words).ok()?;
-        let (_, matches) = matches.subcommand()?;
+        let (command, matches) = matches.subcommand()?;
         let session = self.load(&session_file(value(matches, "session")?)?)?;
         let leaf = value(matches, "leaf").and_then(OsStr::to_str);
+        // `navigate --root` goes there; for others it is where they work from.
+        let is_at_root =
+            command != "navigate" && matches.try_get_one("root").ok().flatten().is_some_and(|&root: &bool| root);
         let leaf = match leaf {
+            _ if is_at_root => None,
             Some(name) => Some(select::entry(&session, session.leaf(), name).ok()?),
             None => session.leaf(),
         };

@@ -270,8 +270,12 @@ fn told(change: &Change, words: &str, app: &App) -> String {
 /// Tells of a new label that is not seen in the usual view, or that another entry has, too.
 fn hint(session: &Session, change: &Change, app: &App) {
     let Some((name, node)) = change.name.as_deref().zip(session.find(&change.target)) else { return };
-    if session.labelled(name).iter().any(|&other| other != node) {
-        app.report.hint(&format!("another entry has this label, too: `label:{name}` names neither of them"));
+    match session.labelled(name).iter().filter(|&&other| other != node).count() {
+        0 => {}
+        1 => app.report.hint(&format!("another entry has this label, too: `label:{name}` names neither of them")),
+        count => {
+            app.report.hint(&format!("{count} other entries have this label, too: `label:{name}` names none of them"))
+        }
     }
     if !Filter::Default.shows(session.traits(node), true, false) {
         app.report.hint(&format!("`tree` hides entry {} unless `--filter labeled-only` or `all`", change.target));

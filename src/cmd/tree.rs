@@ -361,15 +361,6 @@ impl View<'_> {
         Ok((order, shape.folded(&landmarks)))
     }
 
-    /// Gives what the session is called: its name, else its first prompt.
-    fn name(&mut self) -> Result<String> {
-        match (self.session.name(), self.session.first_prompt()) {
-            (Some(name), _) => Ok(name.to_owned()),
-            (None, Some(prompt)) => Ok(self.bodies.words(prompt).map_err(self.failed())?),
-            (None, None) => Ok(String::new()),
-        }
-    }
-
     /// Names an entry by its message's role, or by its type.
     fn kind(&self, node: NodeId) -> &'static str {
         let traits = self.session.traits(node);

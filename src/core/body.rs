@@ -102,6 +102,19 @@ impl<'s> Bodies<'s> {
         Ok(words)
     }
 
+    /// Gives the words by which people know the session: its name, else its first prompt; empty if
+    /// there are none.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn title(&mut self) -> Result<String> {
+        match (self.session.name(), self.session.first_prompt()) {
+            (Some(name), _) => Ok(name.to_owned()),
+            (None, Some(prompt)) => self.words(prompt),
+            (None, None) => Ok(String::new()),
+        }
+    }
+
     /// Looks for the call of a tool result in the nearest assistant messages above it.
     fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };

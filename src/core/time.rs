@@ -78,7 +78,8 @@ pub fn minute(stamp: Stamp) -> String {
 
 /// Spells how long ago something was, for people, in one unit.
 pub fn ago(ms: i64) -> String {
-    const UNITS: [(i64, &str); 4] = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min"), (1, "s")];
+    const UNITS: [(i64, &str); 5] =
+        [(365 * 24 * 60 * 60, "y"), (24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min"), (1, "s")];
     let seconds = ms.max(0) / 1000;
     let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
     unit.map_or("just now".to_owned(), |(length, name)| format!("{} {name} ago", seconds / length))

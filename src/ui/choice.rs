@@ -7,6 +7,7 @@ use super::fit;
 use super::tree::speaker;
 use crate::core::entry::Traits;
 use crate::core::offer::{Offer, Reason};
+use crate::core::time;
 
 /// The most columns of what is said about a choice.
 const ABOUT: usize = 70;
@@ -44,23 +45,10 @@ pub fn about(offer: &Offer, traits: Traits, now: i64) -> String {
         Reason::Prompt | Reason::Label | Reason::Message | Reason::Id => "",
     };
     let role = speaker(traits).trim_end_matches(": ");
-    let age = offer.stamp.ms().map(|ms| age(now.saturating_sub(ms))).unwrap_or_default();
+    let age = offer.stamp.ms().map(|ms| time::ago(now.saturating_sub(ms))).unwrap_or_default();
     let known: Vec<_> = [part, role, &age].into_iter().filter(|text| !text.is_empty()).collect();
     let separator = if known.is_empty() { "" } else { ": " };
     format!("{}{separator}{}", known.join(", "), offer.words)
-}
-
-/// Says how long ago something was, in the largest unit.
-fn age(ms: i64) -> String {
-    const UNITS: [(i64, &str); 4] = [(365 * 86400, "y"), (86400, "d"), (3600, "h"), (60, "min")];
-    let seconds = ms / 1000;
-    let unit = UNITS.into_iter().find(|(length, _)| seconds >= *length);
-    match unit {
-        Some((length, name)) => format!("{} {name} ago", seconds / length),
-        // Clocks differ a little.
-        None if seconds > -60 => "now".to_owned(),
-        None => String::new(),
-    }
 }
 
 /// Gives the answer for a shell that quotes words itself (elvish, fish).
@@ -97,7 +85,7 @@ pub fn powershell(choices: &[Choice]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Choice, age, plain, powershell, zsh};
+    use super::{Choice, plain, powershell, zsh};
 
     fn choice(value: &str, about: &str) -> [Choice; 1] {
         [Choice { value: value.to_owned(), about: about.to_owned(), is_path: false }]
@@ -121,12 +109,5 @@ mod tests {
             assert!(!Choice::is_safe(value), "{value:?}");
         }
         assert!(Choice::is_safe("label:a b $x 日本 'q' \"q\" `q` \\"));
-    }
-
-    #[test]
-    fn ages() {
-        let minutes = [-5, 0, 1, 59, 60, 48 * 60, 800 * 24 * 60];
-        let ages = minutes.map(|minutes| age(minutes * 60_000));
-        assert_eq!(ages, ["", "now", "1 min ago", "59 min ago", "1 h ago", "2 d ago", "2 y ago"]);
     }
 }

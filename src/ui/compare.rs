@@ -9,7 +9,7 @@ use super::context;
 use super::escape;
 use super::fit;
 use super::paint::{Ink, Paint};
-use super::tree::{short_ids, speaker, tilde, whole_or_cut};
+use super::tree::{LONGEST_ID, short, short_ids, speaker, tilde, whole_or_cut};
 use crate::core::body::Bodies;
 use crate::core::compare::{self, Change, Difference, Settings, Weighed};
 use crate::core::context::{Context, Item};
@@ -47,12 +47,10 @@ impl<'s> DifferenceText<'s> {
         width: Option<usize>,
         home: Option<&'s str>,
     ) -> Self {
-        // An id as long as a line would push everything else out of sight.
-        const LONGEST: usize = 36;
         let ids = short_ids(session);
         let mut text = Self { session, paint, width, home, ids, id_columns: 0, token_columns: 1 };
         for message in difference.dropped.iter().chain(&difference.added) {
-            let id = Some(fit::width(&text.id(message))).filter(|&columns| columns <= LONGEST);
+            let id = Some(fit::width(&text.id(message))).filter(|&columns| columns <= LONGEST_ID);
             text.id_columns = text.id_columns.max(id.unwrap_or(0));
             text.token_columns = text.token_columns.max(message.tokens.to_string().len());
         }
@@ -124,7 +122,7 @@ impl<'s> DifferenceText<'s> {
 
     fn id(&self, message: &Weighed) -> String {
         let node = message.item.node();
-        let id: String = self.session.id(node).chars().take(self.ids[node.index()]).collect();
+        let id: String = short(self.session, node, &self.ids);
         escape::line(&id).into_owned()
     }
 }

@@ -33,6 +33,9 @@ pub struct Told<'a> {
     pub state: &'a State,
 }
 
+/// What stands before the file.
+const FILE: &str = "in";
+
 /// Tells what moved where, what was left behind, and what the context is now.
 ///
 /// # Errors
@@ -65,7 +68,7 @@ pub fn text(
     }
     if !told.written.is_empty() {
         rows.push(("written", escape::line(&told.written.join(", ")).into_owned()));
-        rows.extend(told.file.map(|file| ("in", escape::line(&file.display().to_string()).into_owned())));
+        rows.extend(told.file.map(|file| (FILE, escape::line(&file.display().to_string()).into_owned())));
     }
     let model = told.state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
     let plural = if told.messages == 1 { "message" } else { "messages" };
@@ -73,9 +76,10 @@ pub fn text(
     rows.push(("context", escape::line(&context).into_owned()));
     let mut out = String::new();
     for (name, value) in rows {
-        let name = format!("{name:<9} ");
         // A path is of no use if it is not whole.
-        let value = width.filter(|_| name.trim_end() != "in").map_or(value.clone(), |width| {
+        let is_whole = name == FILE;
+        let name = format!("{name:<9} ");
+        let value = width.filter(|_| !is_whole).map_or(value.clone(), |width| {
             fit::cut(&value, width.saturating_sub(name.len()), paint.ascii).into_owned()
         });
         paint.push(&mut out, Ink::Dim, &name);

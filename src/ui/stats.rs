@@ -79,7 +79,10 @@ fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
         ("cost", format!("${cost:.4}")),
     ];
     if usage.odd > 0 {
-        facts.push(("left out", format!("{} amounts that cannot be true", usage.odd)));
+        facts.push((
+            "left out",
+            format!("{} {} that cannot be true", usage.odd, if usage.odd == 1 { "amount" } else { "amounts" }),
+        ));
     }
     facts
 }

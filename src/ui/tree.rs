@@ -96,10 +96,8 @@ impl<'s> TreeText<'s> {
         home: Option<&'s str>,
     ) -> Self {
         let ids = short_ids(session);
-        // An id as long as a line would push everything else out of sight.
-        const LONGEST: usize = 36;
         let shown = rows.rows.iter().map(|row| fit::width(&short(session, row.node, &ids)));
-        let id_columns = shown.filter(|&columns| columns <= LONGEST).max().unwrap_or(0);
+        let id_columns = shown.filter(|&columns| columns <= LONGEST_ID).max().unwrap_or(0);
         let room = width.map_or(LEVELS, |width| width.saturating_sub(id_columns + 2) / 2 / LEVEL);
         let glyphs = if paint.ascii { ASCII } else { UNICODE };
         Self { session, rows, paint, width, home, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, query: None }
@@ -354,6 +352,10 @@ pub fn tilde(text: &str, home: Option<&str>) -> String {
     out + rest
 }
 
+/// The widest id that others are lined up with: one as long as a line would push everything else out
+/// of sight.
+pub(super) const LONGEST_ID: usize = 36;
+
 /// Gives for every entry how many characters of its id are shown: enough to name it, at least 8.
 pub fn short_ids(session: &Session) -> Vec<usize> {
     const FEWEST: usize = 8;
@@ -373,6 +375,7 @@ pub fn short_ids(session: &Session) -> Vec<usize> {
     lengths
 }
 
-pub(super) fn short(session: &Session, node: NodeId, lengths: &[usize]) -> String {
+/// Gives as much of an entry's id as is shown.
+pub fn short(session: &Session, node: NodeId, lengths: &[usize]) -> String {
     session.id(node).chars().take(lengths[node.index()]).collect()
 }

@@ -26,7 +26,7 @@ impl View<'_> {
             characters += piece.chars().count();
             output.text(piece)
         };
-        print(&graph.head(&self.name()?))?;
+        print(&graph.head(&self.bodies.title().map_err(self.failed())?))?;
         for at in 0..knots.len() {
             let words = graph.speaks(at).map(|node| self.bodies.words(node)).transpose().map_err(&failed)?;
             print(&graph.knot(at, words.as_deref()))?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 
-use super::{LineError, View};
+use super::{App, LineError, View};
 use crate::core::error::Error;
 use crate::core::rows::{self, Row};
 use crate::core::search::Excerpt;
@@ -17,7 +17,7 @@ use crate::ui::fit;
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::{Output, safe_json};
 use crate::ui::rows::{self as in_order, LineRows, Place};
-use crate::ui::tree::{TreeText, short_ids, speaker, tilde, whole_or_cut};
+use crate::ui::tree::{TreeText, short, short_ids, speaker, tilde, whole_or_cut};
 
 impl View<'_> {
     pub(super) fn text(&mut self) -> Result<()> {
@@ -27,22 +27,34 @@ impl View<'_> {
         let text = TreeText::new(session, &rows, self.app.paint, self.app.width, self.app.home.as_deref());
         let text = text.searching(self.query);
         let mut output = Output::new();
-        output.text(&text.heading(&self.name()?, session.len(), walk::tips(session).len()))?;
+        output.text(&text.heading(
+            &self.bodies.title().map_err(self.failed())?,
+            session.len(),
+            walk::tips(session).len(),
+        ))?;
         match self.query {
             Some(_) => self.found_rows(&mut output, &text, &rows.rows)?,
             None => self.plain_rows(&mut output, &text, &rows.rows)?,
         }
+        output.finish()?;
         if rows.leaf.is_none() {
             self.tell_of_leaf("nothing of the path to it is shown");
         }
-        Ok(output.finish()?)
+        Ok(())
+    }
+
+    /// Decides on how many threads rows are made: where many bodies are read, it is best to read them in
+    /// order.
+    fn jobs_for(app: &App, rows: usize, reads: usize) -> usize {
+        const FEW: usize = 64;
+        if reads > rows / FEW { 1 } else { app.jobs }
     }
 
     fn plain_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
         let (session, failed) = (self.session, self.failed());
         let lines = LineRows::new(&mut self.bodies);
-        let reads = rows.iter().any(|row| session.row_words(row.node).is_none());
-        let jobs = if reads { 1 } else { self.app.jobs };
+        let reads = rows.iter().filter(|row| session.row_words(row.node).is_none()).count();
+        let jobs = Self::jobs_for(self.app, rows.len(), reads);
         let made = in_order::write(output, rows.len(), jobs, |range, out| {
             for at in range {
                 let words = lines.words(rows[at].node)?;
@@ -109,7 +121,7 @@ impl View<'_> {
                 let text = tilde(&whole_or_cut(&words, self.app.paint), self.app.home.as_deref());
                 let text = self.found(node, &words, text, listing.room(4)).map_err(&failed)?;
                 cells.push(vec![
-                    session.id(node).chars().take(ids[node.index()]).collect(),
+                    short(session, node, &ids),
                     time::minute(session.stamp(node)),
                     self.kind(node).to_owned(),
                     label(node).to_owned(),
@@ -148,8 +160,8 @@ impl View<'_> {
                 Place { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
             rows.push_json(out, node, place)
         };
-        let reads = nodes.iter().any(|&node| rows.reads(node));
-        if self.args.full || reads {
+        let reads = nodes.iter().filter(|&&node| rows.reads(node)).count();
+        if self.args.full || reads > 0 {
             output.hold();
         }
         if self.args.full {
@@ -163,7 +175,7 @@ impl View<'_> {
             }
             return Ok(output.finish()?);
         }
-        let (jobs, is_terminal) = (if reads { 1 } else { self.app.jobs }, output.is_terminal());
+        let (jobs, is_terminal) = (Self::jobs_for(self.app, nodes.len(), reads), output.is_terminal());
         let made = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
             for &node in &nodes[range] {
                 add(out, node)?;

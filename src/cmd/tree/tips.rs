@@ -9,7 +9,7 @@ use crate::core::walk;
 use crate::ui::json::{Time, TipRow};
 use crate::ui::output::Output;
 use crate::ui::tips::{self, TipText};
-use crate::ui::tree::{TreeText, ink, short_ids, speaker, tilde, whole_or_cut};
+use crate::ui::tree::{TreeText, ink, short, short_ids, speaker, tilde, whole_or_cut};
 
 impl View<'_> {
     pub(super) fn tips(&mut self) -> Result<()> {
@@ -29,7 +29,7 @@ impl View<'_> {
             let words = self.bodies.words(tip.first).map_err(&failed)?;
             let traits = session.traits(tip.first);
             texts.push(TipText {
-                id: session.id(tip.node).chars().take(ids[tip.node.index()]).collect(),
+                id: short(session, tip.node, &ids),
                 stamp: session.stamp(tip.node),
                 messages: Some(tip.messages),
                 is_active: tip.has_leaf,
@@ -44,13 +44,18 @@ impl View<'_> {
         } else {
             let rows = Rows::default();
             let heading = TreeText::new(session, &rows, paint, width, home);
-            output.text(&heading.heading(&self.name()?, session.len(), walk::tips(session).len()))?;
+            output.text(&heading.heading(
+                &self.bodies.title().map_err(self.failed())?,
+                session.len(),
+                walk::tips(session).len(),
+            ))?;
             tips::rows(&mut output, &texts, width, paint)?;
         }
+        output.finish()?;
         if !tips.iter().any(|tip| tip.has_leaf) {
             self.tell_of_leaf("no branch ends there");
         }
-        Ok(output.finish()?)
+        Ok(())
     }
 
     fn tip_objects(&mut self, tips: &[Tip]) -> Result<()> {
