@@ -146,12 +146,12 @@ pub fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
 /// Waits until a run of the binary has read what it reads and obeys signals: it is about to write.
 #[track_caller]
 pub fn wait_until_prepared(child: &Child) {
-    const SIGINT: u64 = 1 << 1;
+    const STOPPING: u64 = 1 << 1 | 1 << 14;
     let status = format!("/proc/{}/status", child.id());
     wait_for("the binary gets ready to write", || {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        caught.is_some_and(|caught| u64::from_str_radix(caught.trim(), 16).unwrap() & SIGINT != 0)
+        caught.is_some_and(|caught| u64::from_str_radix(caught.trim(), 16).unwrap() & STOPPING == STOPPING)
     });
 }
 
