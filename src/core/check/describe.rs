@@ -371,7 +371,10 @@ impl Words<'_> {
     fn go_on_above(&self, more: &str) -> String {
         match self.spot.node.and_then(|node| self.session.parent(node)) {
             Some(parent) => {
-                format!("go on above it: `session-tree navigate FILE {} --save`; {more}", self.session.id(parent))
+                // Going to a prompt goes to before it.
+                let taken_back = if self.session.is_user(parent) { ", which takes that prompt back" } else { "" };
+                let id = self.session.id(parent);
+                format!("go on above it: `session-tree navigate FILE {id} --save`{taken_back}; {more}")
             }
             None => more.to_owned(),
         }
