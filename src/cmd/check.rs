@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 
 use super::App;
 use super::lookup;
-use super::paths::{Job, Paths};
+use super::paths::{self, Job, Paths};
 use super::world;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::{self, Checked, Code, Finding, Severity, Spot, why};
@@ -308,7 +308,7 @@ impl CheckArgs {
             known: Baseline::default(),
             words: Words::Few(Vec::new(), BTreeMap::new()),
         };
-        let failed = |error: &Error| Words::Failed(Failure::new(error, &job.path));
+        let failed = |error: &Error| Words::Failed(paths::failure(error, &job.path));
         let blobs = blobs(&job.path);
         let checked = app.open(&job.path).and_then(|source| {
             let _progress = is_only.then(|| app.reading(&source));

@@ -13,7 +13,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::App;
-use super::paths::{Job, Paths};
+use super::paths::{self, Job, Paths};
 use super::world::{self, Writing};
 use crate::core::error::Error;
 use crate::core::migrate::{self, Need, Torn};
@@ -192,7 +192,7 @@ impl MigrateArgs {
             outcome.to = outcome.from;
             let is_none = matches!(error, Error::NotASession { .. } | Error::Empty);
             outcome.status = if is_none { Status::NotASession } else { Status::Failed };
-            let mut failure = Failure::new(&error, path);
+            let mut failure = paths::failure(&error, path);
             let may_be_suffix = self.backup.is_some() && path.to_string_lossy().starts_with('.') && !path.exists();
             if may_be_suffix {
                 failure.hint = Some(format!("a suffix is given as `--backup={}`", path.display()));

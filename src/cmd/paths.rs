@@ -9,6 +9,8 @@ use anyhow::Result;
 use clap::Args;
 
 use super::read_bytes;
+use crate::core::error::Error;
+use crate::core::lookup;
 use crate::ui::report::Failure;
 
 /// The files that a command works on.
@@ -56,6 +58,16 @@ impl Paths {
         }
         Ok(jobs)
     }
+}
+
+/// Makes a failure of a file; a word that could stand for a session elsewhere is told that here only
+/// paths go.
+pub(super) fn failure(error: &Error, path: &Path) -> Failure {
+    let mut failure = Failure::new(error, path);
+    if failure.hint.is_none() && !lookup::is_path(path) {
+        failure.hint = Some("this command takes files and folders only, no ids and no `latest`".to_owned());
+    }
+    failure
 }
 
 /// Searches a folder for session files: `*.jsonl`, no hidden names; links to files, not to folders.

@@ -223,6 +223,17 @@ fn fixes_name_the_file() {
 }
 
 #[test]
+fn words_for_sessions_elsewhere_are_told_that_paths_go() {
+    let folder = folder();
+    for (word, is_told) in [("latest", true), ("019e1c4c", true), ("./latest", false), ("x.jsonl", false)] {
+        for subcommand in ["check", "migrate"] {
+            let run = finish(command().current_dir(folder.path()).args([subcommand, word]));
+            assert_eq!((run.code, run.stderr.contains("hint: this command takes")), (2, is_told), "{word}: {run:?}");
+        }
+    }
+}
+
+#[test]
 fn codes_are_separated_by_commas_and_guessed() {
     let folder = folder();
     let done = check(folder.path(), &["b.jsonl", "c.jsonl", "--deny", "W003,interleaved-writers", "--allow=E011,W001"]);
