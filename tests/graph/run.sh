@@ -16,40 +16,23 @@
 # Needs npm, Node.js 20 and Graphviz (Debian packages: npm nodejs graphviz).
 set -euo pipefail
 export LC_ALL=C.UTF-8
-
-cannot() {
-  echo "error: $*" >&2
-  exit 2
-}
+here=$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/others.sh
+. "$here/../others.sh"
 
 [ $# -le 2 ] || cannot "usage: run.sh [BIN|- [FOLDER]]"
-here=$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-package=$(cd "$here/../.." && pwd)
 folder=$(realpath -m -- "${2:-${XDG_CACHE_HOME:-/tmp}/session-tree-graph}")
 work=
 
 main() {
   local code=0
-  if [ "$1" = - ]; then
-    (cd "$package" && cargo build --release --locked) || cannot "the build failed"
-    set -- "${CARGO_TARGET_DIR:-$package/target}/release/session-tree"
-  fi
-  [ -x "$1" ] || cannot "\`$1\` cannot be run"
-  bin=$(realpath -- "$1")
-
-  # Programs are run from this folder, so it had better be ours alone.
-  (umask 077 && mkdir -p -- "$folder") || cannot "cannot make \`$folder\`"
-  [ -O "$folder" ] || cannot "\`$folder\` belongs to somebody else"
-  exec 9>"$folder/.lock"
-  flock -w 300 9 || cannot "another run has been installing in \`$folder\` for 5 minutes"
-  cmp -s -- "$here/package.json" "$folder/installed.json" || install_mermaid
-  exec 9>&-
-
+  find_binary "$1"
+  install_from_npm Mermaid "$folder"
   work=$(mktemp -d -- "$folder/run.XXXXXX")
   # Modules are looked for from where the program stands.
   cp -- "$here"/*.mjs "$work"
-  env -i PATH="$PATH" HOME="$work" TMPDIR="$work" LC_ALL=C.UTF-8 TZ=UTC \
-    timeout --kill-after=5 300 node "$work/graph.mjs" "$bin" "$package/tests/data" "$work" || code=$?
+  watched 300 env -i PATH="$PATH" HOME="$work" TMPDIR="$work" LC_ALL=C.UTF-8 TZ=UTC \
+    node "$work/graph.mjs" "$bin" "$package/tests/data" "$work" || code=$?
   case $code in
     0) ;;
     3) exit 1 ;;
@@ -58,30 +41,14 @@ main() {
   esac
 }
 
-# Asks for nothing that is there already.
-install_mermaid() {
-  echo "installing Mermaid in $folder" >&2
-  rm -f -- "$folder/installed.json"
-  cp -- "$here/package.json" "$folder/package.json"
-  (cd -- "$folder" && timeout 300 npm install --no-audit --no-fund --ignore-scripts --omit=dev \
-    --fetch-retries=1 >npm.log 2>&1) || not_installed
-  cp -- "$here/package.json" "$folder/installed.json"
-}
-
-not_installed() {
-  sed -n '1,6s/^npm error/npm:/p' "$folder/npm.log" >&2
-  cannot "npm could not install Mermaid; the first time this needs the network (log: $folder/npm.log)"
-}
-
 # shellcheck disable=SC2317 # called by the trap
 finish() {
+  end_child
   [ -z "$work" ] || rm -rf -- "$work"
 }
 
 trap finish EXIT
 trap 'exit 2' INT TERM HUP
 
-for tool in npm node dot gc flock timeout; do
-  command -v "$tool" >/dev/null || cannot "\`$tool\` is missing (Debian packages: npm nodejs graphviz util-linux coreutils)"
-done
+needs "npm nodejs graphviz util-linux coreutils" npm node dot gc flock timeout
 main "${1:--}"

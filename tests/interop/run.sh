@@ -15,36 +15,19 @@
 # Needs npm, Node.js and Linux on x86-64.
 set -euo pipefail
 export LC_ALL=C
-
-cannot() {
-  echo "error: $*" >&2
-  exit 2
-}
+here=$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/others.sh
+. "$here/../others.sh"
 
 [ $# -le 2 ] || cannot "usage: run.sh [BIN|- [FOLDER]]"
-here=$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-package=$(cd "$here/../.." && pwd)
 folder=$(realpath -m -- "${2:-${XDG_CACHE_HOME:-/tmp}/session-tree-interop}")
 work=
-child=
 failed=
 
 main() {
   local code=0
-  if [ "$1" = - ]; then
-    (cd "$package" && cargo build --release --locked) || cannot "the build failed"
-    set -- "${CARGO_TARGET_DIR:-$package/target}/release/session-tree"
-  fi
-  [ -x "$1" ] || cannot "\`$1\` cannot be run"
-  bin=$(realpath -- "$1")
-
-  # Programs are run from this folder, so it had better be ours alone.
-  (umask 077 && mkdir -p -- "$folder") || cannot "cannot make \`$folder\`"
-  [ -O "$folder" ] || cannot "\`$folder\` belongs to somebody else"
-  exec 9>"$folder/.lock"
-  flock -w 900 9 || cannot "another run has been installing in \`$folder\` for 15 minutes"
-  cmp -s -- "$here/package.json" "$folder/installed.json" || install_agents
-  exec 9>&-
+  find_binary "$1"
+  install_from_npm "the agents" "$folder"
   bun=$folder/node_modules/@oven/bun-linux-x64/bin/bun
   [ -x "$bun" ] || cannot "\`$bun\` is missing; delete \`$folder\` and run this again"
 
@@ -62,42 +45,9 @@ main() {
   esac
 }
 
-# Asks for nothing that is there already.
-install_agents() {
-  echo "installing the agents in $folder" >&2
-  rm -f -- "$folder/installed.json"
-  cp -- "$here/package.json" "$folder/package.json"
-  cd -- "$folder"
-  # Without network npm would try every package for minutes. (A mirror may not know what a ping is.)
-  watched 60 npm ping --fetch-retries=1 --fetch-retry-mintimeout=1000 >npm.log 2>&1 ||
-    grep -q 'E40[0-9]' npm.log || not_installed
-  watched 600 npm install --no-audit --no-fund --ignore-scripts --omit=dev >npm.log 2>&1 || not_installed
-  cd -- "$package"
-  cp -- "$here/package.json" "$folder/installed.json"
-}
-
-not_installed() {
-  sed -n '1,6s/^npm error/npm:/p' "$folder/npm.log" >&2
-  sed -n 's/^ *"\(@[^"]*\)": "\(.*\)".*/missing: \1 \2/p' "$here/package.json" >&2
-  cannot "npm could not install the agents; the first time this needs the network (log: $folder/npm.log)"
-}
-
-# watched SECONDS COMMAND...: ends with us, or when the time is over, with all that it started.
-watched() {
-  local code=0
-  timeout --kill-after=5 "$@" &
-  child=$!
-  wait "$child" || code=$?
-  child=
-  return "$code"
-}
-
 # shellcheck disable=SC2317 # called by the trap
 finish() {
-  if [ -n "$child" ]; then
-    kill "$child" 2>/dev/null || true
-    wait "$child" || true
-  fi
+  end_child
   if [ -n "$failed" ]; then
     echo "the files are kept in $work" >&2
   elif [ -n "$work" ]; then
@@ -108,7 +58,5 @@ finish() {
 trap finish EXIT
 trap 'exit 2' INT TERM HUP
 
-for tool in npm node flock timeout; do
-  command -v "$tool" >/dev/null || cannot "\`$tool\` is missing (Debian packages: npm nodejs util-linux coreutils)"
-done
+needs "npm nodejs util-linux coreutils" npm node flock timeout
 main "${1:--}"
