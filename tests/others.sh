@@ -1,5 +1,7 @@
+# shellcheck shell=bash disable=SC2034
 # What the tests with other programs have in common. Their scripts set `here`, their own folder, and
-# read this.
+# read this; they have `set -e`.
+set -euo pipefail
 
 package=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 child=
@@ -54,17 +56,17 @@ install_from_npm() {
   [ -O "$folder" ] || cannot "\`$folder\` belongs to somebody else"
   exec 9>"$folder/.lock"
   flock -w 900 9 || cannot "another run has been installing in \`$folder\` for 15 minutes"
-  if ! cmp -s -- "$here/package.json" "$folder/installed.json"; then
+  if ! cmp -s -- "${here:?}/package.json" "$folder/installed.json"; then
     echo "installing $what in $folder" >&2
     rm -f -- "$folder/installed.json"
     cp -- "$here/package.json" "$folder/package.json"
-    cd -- "$folder"
+    cd -- "$folder" || exit 2
     # Without network npm would try every package for minutes. (A mirror may not know what a ping is.)
     watched 60 npm ping --fetch-retries=1 --fetch-retry-mintimeout=1000 >npm.log 2>&1 ||
       grep -q 'E40[0-9]' npm.log || not_installed "$what" "$folder"
     watched 600 npm install --no-audit --no-fund --ignore-scripts --omit=dev >npm.log 2>&1 ||
       not_installed "$what" "$folder"
-    cd -- "$package"
+    cd -- "$package" || exit 2
     cp -- "$here/package.json" "$folder/installed.json"
   fi
   exec 9>&-

@@ -25,7 +25,7 @@ cannot() {
   exit 2
 }
 
-[ $# -ge 1 ] && [ $# -le 2 ] || cannot "usage: growth.sh BIN [WORKDIR]"
+[[ $# == [12] ]] || cannot "usage: growth.sh BIN [WORKDIR]"
 bin=$(realpath -- "$1")
 workdir=$(realpath -m -- "${2:-/tmp/session-tree-growth}")
 package=$(realpath -- "$(dirname -- "$0")/../..")
