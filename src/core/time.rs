@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
 
 use super::json::{Kind, Raw};
 
@@ -95,9 +95,6 @@ fn from_number(number: f64) -> Option<i64> {
 
 /// The spelling that [`iso`] gives to times.
 const SHAPE: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
-const DAY: i64 = 86_400_000;
-/// Days from 0000-03-01, with which the rule for leap years starts anew, to 1970-01-01.
-const EPOCH: i64 = 719_468;
 
 /// Tells whether a timestamp that parses has exactly the spelling that [`iso`] gives it.
 fn is_plain(body: &[u8]) -> bool {
@@ -107,60 +104,36 @@ fn is_plain(body: &[u8]) -> bool {
         && body.get(11..13) != Some(b"24")
 }
 
-/// Reads the plain spelling of a time from the years 1 to 9998. Every line has one, and a parser
-/// that knows all spellings takes longer for it than for the rest of a short line.
+/// Reads the plain spelling of a time. Every line has one, and a parser that knows all spellings takes
+/// longer for it than for the rest of a short line.
 fn plain_ms(body: &[u8]) -> Option<i64> {
     if !is_plain(body) {
         return None;
     }
-    let number = |from: usize, to: usize| body[from..to].iter().fold(0, |n, &digit| n * 10 + i64::from(digit - b'0'));
-    let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
-    let (hour, minute, second) = (number(11, 13), number(14, 16), number(17, 19));
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    let is_date = (1..=9998).contains(&year) && (1..=12).contains(&month) && (1..=days).contains(&day);
-    if !is_date || hour > 23 || minute > 59 || second > 59 {
-        return None;
-    }
-    // Years that start in March have the leap day at their end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1 - EPOCH;
-    Some(days * DAY + ((hour * 60 + minute) * 60 + second) * 1000 + number(20, 23))
+    let number = |from: usize, to: usize| body[from..to].iter().fold(0, |n, &digit| n * 10 + i16::from(digit - b'0'));
+    let two = |from: usize| i8::try_from(number(from, from + 2)).ok();
+    let nanoseconds = i32::from(number(20, 23)) * 1_000_000;
+    let time = DateTime::new(number(0, 4), two(5)?, two(8)?, two(11)?, two(14)?, two(17)?, nanoseconds).ok()?;
+    Offset::UTC.to_timestamp(time).ok().map(Timestamp::as_millisecond)
 }
 
-/// Spells a time from the years 1 to 9998.
+/// Gives the plain spelling of a time; `None` if it has none, being before the year 0 or out of range.
 pub fn plain(ms: i64) -> Option<[u8; 24]> {
-    // 0001-01-01 and 9999-01-01.
-    if !(-62_135_596_800_000..253_370_764_800_000).contains(&ms) {
-        return None;
-    }
-    let (days, ms) = (ms.div_euclid(DAY) + EPOCH, ms.rem_euclid(DAY));
-    // Within 400 years; leap days fall on the last of 4 years, not of 100, but of 400.
-    let (cycle, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (year * 365 + year / 4 - year / 100);
-    let month = (day * 5 + 2) / 153;
-    let day = day - (month * 153 + 2) / 5 + 1;
-    let year = cycle * 400 + year + i64::from(month > 9);
-    let month = if month > 9 { month - 9 } else { month + 3 };
+    let time = Offset::UTC.to_datetime(Timestamp::from_millisecond(ms).ok()?);
     let mut out = *SHAPE;
-    let mut put = |from: usize, to: usize, mut number: i64| {
+    let mut put = |from: usize, to: usize, mut number: i16| {
         for digit in out[from..to].iter_mut().rev() {
             *digit += u8::try_from(number % 10).unwrap_or(0);
             number /= 10;
         }
     };
-    put(0, 4, year);
-    put(5, 7, month);
-    put(8, 10, day);
-    put(11, 13, ms / 3_600_000);
-    put(14, 16, ms / 60_000 % 60);
-    put(17, 19, ms / 1000 % 60);
-    put(20, 23, ms % 1000);
+    if time.year() < 0 {
+        return None;
+    }
+    put(0, 4, time.year());
+    put(20, 23, time.millisecond());
+    let parts = [(5, time.month()), (8, time.day()), (11, time.hour()), (14, time.minute()), (17, time.second())];
+    parts.into_iter().for_each(|(at, number)| put(at, at + 2, i16::from(number)));
     Some(out)
 }
 
@@ -208,7 +181,7 @@ mod tests {
             assert_eq!(str::from_utf8(&ours), Ok(theirs.as_str()));
             assert_eq!(plain_ms(&ours), Some(ms), "{theirs}");
         }
-        assert_eq!((plain(first - 1), plain(253_370_764_800_000)), (None, None));
+        assert_eq!((plain(-62_167_219_200_001), plain(i64::MAX)), (None, None));
         assert_eq!(iso(first - 1), "0000-12-31T23:59:59.999Z");
         assert_eq!(iso(253_370_764_800_000), "9999-01-01T00:00:00.000Z");
     }
