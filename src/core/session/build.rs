@@ -293,9 +293,7 @@ impl Session {
             }
             let parent = name.of(&self.texts[self.nodes[at].part as usize]);
             let line = Some(self.nodes[at].line);
-            // Most entries follow their parent: asking it first spares a search of the whole index.
-            let before = at.checked_sub(1).map(NodeId::at).filter(|&before| self.id(before) == parent);
-            match before.or_else(|| self.find(parent)) {
+            match self.find(parent) {
                 Some(parent) if parent == node => {
                     let message = format!("`{}` is its own parent; shown as a root", self.id(node));
                     self.problems.push(ProblemKind::Cycle, line, || message);
