@@ -39,12 +39,6 @@ pub struct Rows {
     pub leaf: Option<(usize, usize)>,
 }
 
-/// Lays out the entries that `shows` lets through. Children of hidden entries attach to the
-/// nearest shown ancestor. `order` is the order of display of all entries.
-pub fn lay_out(session: &Session, leaf: Option<NodeId>, order: &[NodeId], shows: impl Fn(NodeId) -> bool) -> Rows {
-    of_shape(session, leaf, &Shape::new(session, order, shows))
-}
-
 /// Lays out the rows of a shape.
 pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows {
     let active = walk::active(session, leaf);

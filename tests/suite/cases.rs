@@ -15,7 +15,6 @@ use session_tree::core::error::Error;
 use session_tree::core::load::Keep;
 use session_tree::core::message;
 use session_tree::core::problem::Problem;
-use session_tree::core::rows;
 use session_tree::core::select;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::source::Source;
@@ -746,7 +745,7 @@ fn c62_a_long_chain_is_not_indented() {
     assert_eq!(context(&session).items.len(), 300);
     let order = walk::display_order(&session, session.leaf());
     assert_eq!(walk::depths(&session, &order)[2999], 2999);
-    let laid_out = rows::lay_out(&session, session.leaf(), &order, |_| true);
+    let laid_out = support::lay_out(&session, session.leaf(), &order, |_| true);
     assert!(laid_out.rows.iter().all(|row| row.branch.is_none()));
     let text = support::run_with_input(["tree", "-", "--filter", "user-only"], input.as_bytes()).ok();
     let rows: Vec<_> = text.lines().skip(1).collect();

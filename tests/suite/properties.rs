@@ -168,7 +168,7 @@ fn rows_of_every_view_are_those_of_the_model() {
                 let shows = |node: NodeId| {
                     filter.shows(session.traits(node), session.label(node).is_some(), Some(node) == leaf)
                 };
-                let rows = rows::lay_out(session, leaf, &order, shows);
+                let rows = support::lay_out(session, leaf, &order, shows);
                 let from = id(session, leaf);
                 assert_eq!(found_rows(session, &rows), model.rows(name, from), "{name} at {from:?}");
                 let leaf_row = rows.leaf.map(|(row, steps)| (session.id(rows.rows[row].node).to_owned(), steps));
@@ -262,7 +262,7 @@ fn only_messages_have_roles() {
         let order = walk::display_order(session, session.leaf());
         for (name, filter) in FILTERS {
             let shows = |node: NodeId| filter.shows(session.traits(node), false, Some(node) == session.leaf());
-            let rows = rows::lay_out(session, session.leaf(), &order, shows);
+            let rows = support::lay_out(session, session.leaf(), &order, shows);
             assert_eq!(found_rows(session, &rows), model.rows(name, model.leaf()), "{name}");
         }
     });

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use session_tree::core::load::Keep;
-use session_tree::core::session::Session;
+use session_tree::core::rows::{self, Rows};
+use session_tree::core::session::{NodeId, Session};
+use session_tree::core::shape::Shape;
 use session_tree::core::source::Source;
 
 /// What a run of the binary left.
@@ -79,4 +81,9 @@ pub fn data(name: &str) -> PathBuf {
 /// Reads a session from bytes.
 pub fn session(bytes: &[u8]) -> Session {
     Session::load(Source::spool(bytes).unwrap(), Keep::NOTHING, 2).unwrap()
+}
+
+/// Lays out the entries that `shows` lets through; `order` is the order of display of all.
+pub fn lay_out(session: &Session, leaf: Option<NodeId>, order: &[NodeId], shows: impl Fn(NodeId) -> bool) -> Rows {
+    rows::of_shape(session, leaf, &Shape::new(session, order, shows))
 }

@@ -66,16 +66,6 @@ impl Baseline {
         self.0.extend(other.0);
     }
 
-    /// Tells how many findings are known.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Tells whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Writes the file, in an order that keeps changes small.
     ///
     /// # Errors

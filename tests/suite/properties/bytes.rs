@@ -13,7 +13,6 @@ use session_tree::core::json::Raw;
 use session_tree::core::load::Keep;
 use session_tree::core::message;
 use session_tree::core::problem::ProblemKind;
-use session_tree::core::rows;
 use session_tree::core::select;
 use session_tree::core::session::Session;
 use session_tree::core::source::Source;
@@ -147,7 +146,7 @@ fn exercise(session: &Session) {
         assert_eq!(order.len(), session.len(), "an entry is not shown");
         walk::tips(session);
         let shows = |node| Filter::Default.shows(session.traits(node), false, Some(node) == leaf);
-        let rows = rows::lay_out(session, leaf, &order, shows);
+        let rows = support::lay_out(session, leaf, &order, shows);
         let text = TreeText::new(session, &rows, PLAIN, Some(60), None);
         assert!(is_safe(&text.heading(session.name().unwrap_or(""), 1, 1)));
         for (at, row) in rows.rows.iter().enumerate() {

@@ -8,7 +8,7 @@ use session_tree::core::compare;
 use session_tree::core::context;
 use session_tree::core::load::Keep;
 use session_tree::core::problem::ProblemKind;
-use session_tree::core::rows::{self, Rows};
+use session_tree::core::rows::Rows;
 use session_tree::core::select;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::shape::Shape;
@@ -42,7 +42,7 @@ fn line(at: usize, parent: Option<usize>, members: &str) -> String {
 
 fn lay_out(session: &Session) -> (Vec<NodeId>, Rows) {
     let order = walk::display_order(session, session.leaf());
-    let rows = rows::lay_out(session, session.leaf(), &order, |_| true);
+    let rows = super::support::lay_out(session, session.leaf(), &order, |_| true);
     assert_eq!((order.len(), rows.rows.len()), (session.len(), session.len()));
     let shape = Shape::new(session, &order, |_| true);
     let kept = shape.landmarks(session, session.leaf());
