@@ -95,10 +95,19 @@ pub(super) fn patience(timeout: Duration) -> Patience<'static> {
 /// What the system says.
 pub(super) fn prepare() -> io::Result<()> {
     let signal = SIGNAL.get_or_init(Arc::default);
-    for number in [SIGHUP, SIGINT, SIGTERM] {
+    let numbers = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    for number in numbers.filter(|&number| number != SIGHUP || !is_ignored(number)) {
         signal_hook::flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
     }
     Ok(())
+}
+
+/// Returns whether a signal is ignored, as `nohup` starts programs, as far as the system shows.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    ignored >> (signal - 1) & 1 == 1
 }
 
 /// Makes a file that grows too large an error instead of an end, also one that holds input.
@@ -138,9 +147,16 @@ pub(super) fn entry_id() -> String {
     id
 }
 
-/// Makes the id of a new session.
+/// Returns the id of a new session.
 pub(super) fn session_id() -> String {
-    Uuid::now_v7().to_string()
+    session_id_at(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// Returns a new session's id at a time since 1970. `Uuid::now_v7` panics where the clock is before
+/// that.
+fn session_id_at(since: Duration) -> String {
+    let time = uuid::Timestamp::from_unix(uuid::NoContext, since.as_secs(), since.subsec_nanos());
+    Uuid::new_v7(time).to_string()
 }
 
 /// Gives the permissions of a new file that comes from no other one.
@@ -218,13 +234,23 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 mod tests {
     use std::ffi::OsString;
 
-    use super::session_folders;
+    use std::time::Duration;
+
+    use super::{session_folders, session_id_at};
 
     fn check(variables: &[(&str, &str)], expected: &[&str]) {
         let value = |name: &str| variables.iter().find(|(other, _)| *other == name);
         let found = session_folders(&|name| value(name).map(|(_, value)| OsString::from(value)));
         let found: Vec<_> = found.iter().map(|folder| folder.to_str().unwrap()).collect();
         assert_eq!(found, expected, "{variables:?}");
+    }
+
+    #[test]
+    fn session_ids_are_made_at_any_time() {
+        assert!(session_id_at(Duration::ZERO).starts_with("00000000-0000-7"));
+        assert!(session_id_at(Duration::from_millis(1_767_607_201_000)).starts_with("019b"));
+        assert_eq!(session_id_at(Duration::MAX).len(), 36);
+        assert_ne!(session_id_at(Duration::ZERO), session_id_at(Duration::ZERO));
     }
 
     const PI: &str = "/home/mia/.pi/agent/sessions";
