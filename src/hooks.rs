@@ -156,18 +156,20 @@ impl Hooks<'_> {
         Ok(answer)
     }
 
-    /// Tells all hooks; gives those that failed.
-    ///
-    /// # Errors
-    /// What keeps the event from being written.
-    pub fn tell(&self, event: &Event<'_>) -> anyhow::Result<Vec<HookFailed>> {
+    /// Tells all hooks what was done. Returns those that failed; one that cannot be told has failed,
+    /// too, since what was done stays.
+    pub fn tell(&self, event: &Event<'_>) -> Vec<HookFailed> {
         let mut failed = Vec::new();
         if self.commands.is_empty() {
-            return Ok(failed);
+            return failed;
         }
-        let mut input = payload(event, None)?;
+        let mut input = payload(event, None).map_err(|error| format!("cannot write the event: {error}"));
         for command in self.commands {
-            if let Err(why) = self.run(command, &mut input, |_| Ok(())) {
+            let told = match &mut input {
+                Ok(input) => self.run(command, input, |_| Ok(())),
+                Err(error) => Err(Failed::Answer(error.clone())),
+            };
+            if let Err(why) = told {
                 let is_interrupted = matches!(why, Failed::Interrupted(_));
                 failed.push(HookFailed { command: command.clone(), why });
                 if is_interrupted {
@@ -175,7 +177,7 @@ impl Hooks<'_> {
                 }
             }
         }
-        Ok(failed)
+        failed
     }
 
     fn run<T>(

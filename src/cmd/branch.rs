@@ -81,10 +81,17 @@ struct Made {
     id: String,
     now: String,
     parent: Option<String>,
-    path: Option<String>,
+    path: Option<PathBuf>,
     written: Option<Written>,
     /// The hook that said no.
     cancelled_by: Option<String>,
+}
+
+impl Made {
+    /// Returns the new file's path as text, for JSON and for messages.
+    fn shown_path(&self) -> Option<String> {
+        self.path.as_ref().map(|path| path.display().to_string())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -179,25 +186,32 @@ impl BranchArgs {
                 written = Some(self.write(&mut bodies, &fork, &made, out)?);
                 Ok(())
             };
+            let absolute = std::path::absolute(path)?;
             let created = write::create(path, permissions, world::patience(Duration::ZERO), fill);
-            created.map_err(|error| Failure::new(&error, path))?;
-            made.written = written;
-            made.path = Some(std::path::absolute(path)?.display().to_string());
+            if let Some(unsynced) = created.map_err(|error| Failure::new(&error, path))? {
+                super::warn_unsynced(app, &unsynced, path);
+            }
+            (made.written, made.path) = (written, Some(absolute));
         } else {
             let mut output = Output::new();
             output.hold();
             made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
             output.finish()?;
         }
+        let file = made.shown_path();
         let event = Event::SessionBranch {
             session: &about,
             previous_session_file: about.file.as_deref(),
-            session_file: made.path.as_deref(),
+            session_file: file.as_deref(),
         };
         // Before the result is printed: nobody may be there to read it.
-        let troubled = self.hooks.hooks().tell(&event)?;
-        let exit = self.session.after_hooks(app, &troubled);
-        self.tell(app, &session, &fork, &made)?;
+        let exit = self.session.after_hooks(app, &self.hooks.hooks().tell(&event));
+        let printed = self.tell(app, &session, &fork, &made);
+        if made.path.is_some() {
+            super::ended(printed, None)?
+        } else {
+            printed?
+        }
         Ok(exit)
     }
 
@@ -264,7 +278,7 @@ impl BranchArgs {
             dry_run: self.dry_run.then_some(true),
             entry_id: session.id(fork.entry),
             selected_text: fork.selected_text.as_deref(),
-            session_file: made.path.clone(),
+            session_file: made.shown_path(),
             session_id: is_made.then_some(&made.id),
             parent_session: made.parent.as_deref(),
             leaf_id: made.written.as_ref().and_then(|written| written.leaf.as_deref()),
@@ -280,7 +294,7 @@ impl BranchArgs {
         let mut output = Output::new();
         match (self.is_json(), &made.path, &made.cancelled_by) {
             (true, ..) => output.json_line(&result)?,
-            (false, Some(path), _) => output.text(&format!("{}\n", escape::line(path)))?,
+            (false, Some(path), _) => output.path(path)?,
             (false, None, Some(hook)) => {
                 let text = format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook));
                 output.text(&fit::folded(&text, app.width, 0))?;
@@ -293,7 +307,7 @@ impl BranchArgs {
         }
         output.finish()?;
         if made.cancelled_by.is_none() {
-            app.report.forked(made.path.as_deref(), fork.selected_text.as_deref());
+            app.report.forked(made.shown_path().as_deref(), fork.selected_text.as_deref());
         }
         Ok(())
     }

@@ -218,7 +218,7 @@ impl CheckArgs {
                 *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
             }
         }
-        let jobs = self.paths.jobs()?;
+        let jobs = paths::jobs(self.paths.given()?);
         if self.why_leaf {
             return self.why(app, &jobs);
         }
@@ -228,7 +228,7 @@ impl CheckArgs {
         let mut out = Findings::new(self.form(), app.paint, app.width)?;
         let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
-            update(path, &known)?;
+            update(app, path, &known)?;
             counts = Counts { files: counts.files, known: counts.known, ..Counts::default() };
         }
         out.finish(counts)?;
@@ -510,18 +510,21 @@ fn refuse_other_files(path: &Path) -> Result<()> {
 }
 
 /// Writes the baseline.
-fn update(path: &Path, known: &Baseline) -> Result<()> {
+fn update(app: &App, path: &Path, known: &Baseline) -> Result<()> {
     world::prepare()?;
     let failed = |error: Error| Failure::new(&error, path);
     let patience = world::patience(std::time::Duration::from_secs(10));
-    if fs::symlink_metadata(path).is_err() {
-        let created = write::create(path, world::private(), patience, &mut |out| known.write(out));
-        return Ok(created.map_err(failed)?);
+    let unsynced = if fs::symlink_metadata(path).is_err() {
+        write::create(path, world::private(), patience, &mut |out| known.write(out)).map_err(failed)?
+    } else {
+        let source = Source::open(path).map_err(failed)?;
+        let no_file = || Failure::usage("the baseline must be a file", "name a file");
+        let place = Place::new(path, source.stat().ok_or_else(no_file)?).map_err(failed)?;
+        let manners = Manners { patience, force: false };
+        write::replace(&place, manners, false, &mut |out| known.write(out)).map_err(failed)?.unsynced
+    };
+    if let Some(unsynced) = unsynced {
+        super::warn_unsynced(app, &unsynced, path);
     }
-    let source = Source::open(path).map_err(failed)?;
-    let no_file = || Failure::usage("the baseline must be a file", "name a file");
-    let place = Place::new(path, source.stat().ok_or_else(no_file)?).map_err(failed)?;
-    let manners = Manners { patience, force: false };
-    write::replace(&place, manners, false, &mut |out| known.write(out)).map_err(failed)?;
     Ok(())
 }

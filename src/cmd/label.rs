@@ -94,7 +94,7 @@ impl LabelArgs {
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         let mut output = Output::new();
         match &self.entry {
-            _ if writes => self.write(app, &session, &mut output)?,
+            _ if writes => return self.write(app, &session, output),
             Some(name) => self.one(&session, name, &mut output)?,
             None if self.is_json() => self.json(&session, &mut output)?,
             None => self.list(app, &session, &mut output)?,
@@ -102,7 +102,7 @@ impl LabelArgs {
         Ok(output.finish()?)
     }
 
-    fn write(&self, app: &App, session: &Session, output: &mut Output) -> Result<()> {
+    fn write(&self, app: &App, session: &Session, mut output: Output) -> Result<()> {
         let failed = self.session.failed();
         commit::check(session).map_err(&failed)?;
         let leaf = self.session.leaf(session, self.leaf.as_deref())?;
@@ -125,38 +125,47 @@ impl LabelArgs {
             guard: Guard::None,
             needs: changes.iter().map(|change| change.target.clone()).collect(),
         };
+        let words = self.words(app, session, &changes)?;
         let mut fresh = world::entry_id;
         let mut world = world::world(&mut fresh);
         let write = &mut |draft: &mut Draft<'_>| changes.iter().for_each(|change| change.append(draft));
-        let done = commit.write(session, &mut world, write).map_err(&failed)?;
-        self.session.committed(app, &done);
-        let rows: Vec<_> = done
-            .ids
-            .iter()
-            .zip(&changes)
-            .map(|(id, change)| LabelChange::of(id, change, self.session.found()))
-            .collect();
-        match (self.is_json(), self.from.is_some()) {
-            (true, true) => output.json_line(&rows)?,
-            (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,
-            (false, _) => {
-                let mut bodies = Bodies::new(session);
-                for change in &changes {
-                    let words = match session.find(&change.target) {
-                        Some(node) => {
-                            format!("{}{}", speaker(session.traits(node)), bodies.words(node).map_err(&failed)?)
-                        }
-                        None => String::new(),
-                    };
-                    output.text(&told(change, &tilde(&words, app.home.as_deref()), app))?;
-                }
-                changes.iter().for_each(|change| hint(session, change, app));
-                if let Some(file) = self.session.found() {
-                    output.text(&format!("in {}\n", escape::line(&file.display().to_string())))?;
+        let mut done = commit.write(session, &mut world, write).map_err(&failed)?;
+        let not_synced = self.session.committed(app, &mut done);
+        let synced = not_synced.as_ref().map(|_| false);
+        let rows = done.ids.iter().zip(&changes);
+        let rows: Vec<_> = rows.map(|(id, change)| LabelChange::of(id, change, self.session.found(), synced)).collect();
+        let mut print = || -> Result<()> {
+            match (self.is_json(), self.from.is_some()) {
+                (true, true) => output.json_line(&rows)?,
+                (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,
+                (false, _) => {
+                    for (change, words) in changes.iter().zip(&words) {
+                        output.text(&told(change, words, app))?;
+                    }
+                    changes.iter().for_each(|change| hint(session, change, app));
+                    if let Some(file) = self.session.found() {
+                        output.text(&format!("in {}\n", escape::line(&file.display().to_string())))?;
+                    }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        let printed = print().and_then(|()| Ok(output.finish()?));
+        super::ended(printed, not_synced)
+    }
+
+    /// Gives the words of the entries, for people. They are read before anything is written, so that
+    /// nothing but printing can fail afterwards.
+    fn words(&self, app: &App, session: &Session, changes: &[Change]) -> Result<Vec<String>> {
+        let mut bodies = Bodies::new(session);
+        let mut words = |change: &Change| -> Result<String> {
+            let Some(node) = session.find(&change.target).filter(|_| !self.is_json()) else {
+                return Ok(String::new());
+            };
+            let words = bodies.words(node).map_err(self.session.failed())?;
+            Ok(tilde(&format!("{}{words}", speaker(session.traits(node))), app.home.as_deref()))
+        };
+        changes.iter().map(&mut words).collect()
     }
 
     /// Gives what is to be set or cleared, with the entries found.

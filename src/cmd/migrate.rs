@@ -18,7 +18,7 @@ use super::world::{self, Writing};
 use crate::core::error::Error;
 use crate::core::migrate::{self, Need, Torn};
 use crate::core::source::Source;
-use crate::core::write::{self, Place};
+use crate::core::write::{self, Backup, Place, Unsynced};
 use crate::ui::json::Migrated;
 use crate::ui::output::Output;
 use crate::ui::progress::{Count, Progress};
@@ -33,7 +33,7 @@ use crate::ui::summary;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  session-tree migrate old.jsonl --backup            old.jsonl.bak is as before
+  session-tree migrate old.jsonl --backup            old.jsonl.orig is as before
   session-tree migrate old.jsonl --output new.jsonl
   session-tree migrate ~/.pi/agent/sessions --check  exit 1 if one is old
   session-tree migrate ~/.pi/agent/sessions --dry-run
@@ -47,8 +47,8 @@ pub struct MigrateArgs {
     /// Only report
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
-    /// Keep what each file was beside it [default suffix: .bak]
-    #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".bak")]
+    /// Keep what each file was beside it [default suffix: .orig]
+    #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
     /// Write the one input's new form here instead; - for standard output
     #[arg(long, short, value_name = "FILE", conflicts_with = "backup")]
@@ -81,6 +81,13 @@ struct Outcome {
     status: Status,
     error: Option<Failure>,
     broke_links: bool,
+    unsynced: Option<Unsynced>,
+}
+
+impl Outcome {
+    fn of(from: Option<u32>, to: Option<u32>, status: Status) -> Self {
+        Self { from, to, status, error: None, broke_links: false, unsynced: None }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +126,9 @@ impl MigrateArgs {
     /// to stdout.
     pub fn run(self, app: &App) -> Result<ExitCode> {
         self.backup.as_deref().map_or(Ok(()), check_suffix)?;
-        let jobs = self.paths.jobs()?;
+        let given = self.paths.given()?;
+        given.iter().try_for_each(|path| refuse_everything(path, app.home.as_deref()))?;
+        let jobs = paths::jobs(given);
         if self.output.as_deref() != Some(Path::new("-")) {
             world::prepare()?;
         }
@@ -127,7 +136,13 @@ impl MigrateArgs {
             return self.one(app, &jobs, output);
         }
         let outcomes = self.all(app, &jobs);
-        self.tell(app, &jobs, &outcomes)?;
+        let is_changed = outcomes.iter().any(|outcome| outcome.status == Status::Migrated);
+        let printed = self.tell(app, &jobs, &outcomes);
+        if is_changed {
+            super::ended(printed, None)?
+        } else {
+            printed?
+        }
         if let Some(stopped) = interrupted(&outcomes) {
             return Ok(ExitCode::from(stopped));
         }
@@ -179,7 +194,7 @@ impl MigrateArgs {
     }
 
     fn migrate(&self, path: &Path, only: Option<&App>) -> Outcome {
-        let mut outcome = Outcome { from: None, to: None, status: Status::Failed, error: None, broke_links: false };
+        let mut outcome = Outcome::of(None, None, Status::Failed);
         let mut done = self.try_migrate(path, only, &mut outcome);
         for _ in 1..ATTEMPTS {
             if !matches!(done, Err(Error::Changed { .. })) {
@@ -198,7 +213,7 @@ impl MigrateArgs {
                 failure.hint = Some(format!("a suffix is given as `--backup={}`", path.display()));
             }
             if matches!(&error, Error::Exists { .. }) {
-                failure.hint = Some("keep that backup and use another suffix, as in `--backup=.bak2`".to_owned());
+                failure.hint = Some("keep that backup and use another suffix, as in `--backup=.orig2`".to_owned());
             }
             outcome.error = Some(failure);
         }
@@ -215,6 +230,9 @@ impl MigrateArgs {
                 hint: "use `--output`".to_owned(),
             });
         }
+        if !self.check && !self.dry_run {
+            write::clear_left_over(path);
+        }
         let source = Source::open(path)?;
         let _progress = only.map(|app| app.reading(&source));
         let (from, status) = match migrate::need(&source)? {
@@ -222,16 +240,15 @@ impl MigrateArgs {
             Need::Newer(version) => (version, Status::Newer),
             Need::Migration(version) => (version, Status::WouldMigrate),
         };
-        *outcome = Outcome { from: Some(from), to: Some(from), status, error: None, broke_links: false };
+        *outcome = Outcome::of(Some(from), Some(from), status);
         if status != Status::WouldMigrate {
             return Ok(());
         }
         if self.check || self.dry_run {
             migrate::copy(&source, Torn::Refuse, &mut io::sink())?;
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            let backup = self.backup.as_ref().map(|suffix| with_suffix(&real, suffix));
-            if let Some(path) = backup.filter(|backup| backup.symlink_metadata().is_ok()) {
-                return Err(Error::Exists { path });
+            if let Some(suffix) = &self.backup {
+                Backup::is_made(&source, &with_suffix(&real, suffix))?;
             }
         } else {
             let stat = source.stat().ok_or_else(|| Error::Usage {
@@ -239,16 +256,15 @@ impl MigrateArgs {
                 hint: "use `--output`".to_owned(),
             })?;
             let place = Place::new(path, stat)?;
-            let backup = self.backup.as_ref().map(|suffix| with_suffix(place.path(), suffix));
-            if let Some(backup) = &backup {
-                write::copy(place.path(), backup, manners.patience)?;
-            }
+            let backup =
+                |suffix: &String| Backup::make(&place, &source, with_suffix(place.path(), suffix), manners.patience);
+            let backup = self.backup.as_ref().map(backup).transpose()?;
             let replaced = write::replace(&place, manners, true, &mut |out| migrate::copy(&source, Torn::Refuse, out));
-            if let (Err(_), Some(backup)) = (&replaced, &backup) {
-                // The file is what it was: a copy of it would only be in the way next time.
-                let _ = fs::remove_file(backup);
+            if let (Err(_), Some(backup)) = (&replaced, backup) {
+                backup.discard(place.path());
             }
-            outcome.broke_links = replaced?;
+            let replaced = replaced?;
+            (outcome.broke_links, outcome.unsynced) = (replaced.broke_links, replaced.unsynced);
             outcome.status = Status::Migrated;
         }
         outcome.to = Some(migrate::CURRENT);
@@ -275,6 +291,7 @@ impl MigrateArgs {
             Need::Newer(version) => (version, version, Status::Newer),
         };
         let (from, to, status) = outcome;
+        let mut unsynced = None;
         if output == Path::new("-") {
             let mut stdout = Output::new();
             stdout.hold();
@@ -285,10 +302,13 @@ impl MigrateArgs {
             let permissions = source.permissions().unwrap_or_else(world::private);
             let patience = self.writing.manners().patience;
             let created = write::create(output, permissions, patience, &mut |out| copy(out));
-            created.map_err(|error| Failure::new(&error, output))?;
+            unsynced = created.map_err(|error| Failure::new(&error, output))?;
             drop(progress);
         }
-        let outcomes = [Outcome { from: Some(from), to: Some(to), status, error: None, broke_links: false }];
+        if let Some(unsynced) = unsynced {
+            super::warn_unsynced(app, &unsynced, output);
+        }
+        let outcomes = [Outcome::of(Some(from), Some(to), status)];
         if output == Path::new("-") {
             if self.is_json() {
                 app.report.result(&row(&jobs[0], &outcomes[0]));
@@ -297,7 +317,7 @@ impl MigrateArgs {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        self.tell(app, jobs, &outcomes)?;
+        super::ended(self.tell(app, jobs, &outcomes), None)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -323,6 +343,9 @@ impl MigrateArgs {
             }
             if outcome.broke_links {
                 app.report.warn("hard-link", super::HARD_LINK, Some(&job.path), None);
+            }
+            if let Some(unsynced) = &outcome.unsynced {
+                super::warn_unsynced(app, unsynced, &job.path);
             }
             if self.is_json() {
                 output.json_line(&row(job, outcome))?;
@@ -368,17 +391,30 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Refuses a folder that holds much more than sessions, such as the home folder: every old session
+/// of the machine would be rewritten.
+fn refuse_everything(path: &Path, home: Option<&str>) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let home = home.map(|home| real(Path::new(home)));
+    if !migrate::is_everything(&real(path), home.as_deref()) {
+        return Ok(());
+    }
+    let message = format!("cannot migrate all of `{}`", path.display());
+    let hint = "name the sessions' folder, such as `~/.pi/agent/sessions`";
+    Err(Failure::usage(message, hint).into())
+}
+
 /// Refuses suffixes that lead elsewhere, or that an agent takes for backups of its own.
 fn check_suffix(suffix: &str) -> Result<()> {
     let stem = suffix.strip_suffix(".bak").and_then(|stem| stem.rsplit_once('.'));
     let is_agents =
         stem.is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
     if suffix.is_empty() || suffix.contains(['/', '\0']) {
-        return Err(Failure::usage("a backup suffix is not empty and has no `/`", "`--backup=.bak` is usual").into());
+        return Err(Failure::usage("a backup suffix is not empty and has no `/`", "`--backup=.orig` is usual").into());
     }
     if is_agents {
         let message = "omp takes files that end in `.<digits>.bak` for backups of its own";
-        return Err(Failure::usage(message, "use another suffix, such as `.bak`").into());
+        return Err(Failure::usage(message, "use another suffix, such as `.orig`").into());
     }
     Ok(())
 }

@@ -12,11 +12,12 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::core::commit::Committed;
-use crate::core::error::Error;
+use crate::core::error::{Error, reason};
 use crate::core::load::Keep;
 use crate::core::select;
 use crate::core::session::{NodeId, Session};
 use crate::core::source::Source;
+use crate::core::write::Unsynced;
 use crate::hooks::{About, HookFailed};
 use crate::run::Failed;
 use crate::ui::paint::Paint;
@@ -140,6 +141,31 @@ ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
 /// Said when a file with several names was replaced.
 const HARD_LINK: &str = "the file has other names (hard links): they go on naming what it was";
 
+/// Warns that a file is written, but may be found under its old name, or not at all, after a power
+/// failure.
+fn warn_unsynced(app: &App, unsynced: &Unsynced, path: &Path) {
+    let (Unsynced::Data(cause) | Unsynced::Folder(cause)) = unsynced;
+    let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
+    app.report.warn("folder-not-synced", &message, Some(path), None);
+}
+
+/// Ends a command that changed a file: a failure to print what was done says that it is done, and
+/// a failed sync is told last.
+fn ended(printed: Result<()>, not_synced: Option<Failure>) -> Result<()> {
+    if let Some(failure) = not_synced {
+        return Err(failure.into());
+    }
+    printed.map_err(|error| match error.downcast::<io::Error>() {
+        // A reader that went away is none the wiser, as ever.
+        Ok(cause) if cause.kind() == io::ErrorKind::BrokenPipe => cause.into(),
+        Ok(cause) => {
+            let hint = "the change is in the file: do not repeat the command".to_owned();
+            Failure { hint: Some(hint), ..Failure::output(&cause) }.into()
+        }
+        Err(error) => error,
+    })
+}
+
 /// The session that a command works on.
 #[derive(Debug, Args)]
 struct SessionArg {
@@ -170,8 +196,9 @@ impl SessionArg {
         |error| Failure::new(&error, &self.session).into()
     }
 
-    /// Tells of what was done to the file beside what was asked for.
-    fn committed(&self, app: &App, done: &Committed) {
+    /// Warns of what was done to the file beside what was asked for. Returns the failure to tell
+    /// once the result is printed, if the system could not sync what was written.
+    fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
             app.report.warn("migrated", &message, Some(&self.session), None);
@@ -182,6 +209,13 @@ impl SessionArg {
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
             app.report.warn("torn-line", message, Some(&self.session), None);
+        }
+        match done.unsynced.take()? {
+            Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
+            unsynced @ Unsynced::Folder(_) => {
+                warn_unsynced(app, &unsynced, &self.session);
+                None
+            }
         }
     }
 

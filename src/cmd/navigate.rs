@@ -26,7 +26,7 @@ use crate::run::{self, Failed};
 use crate::ui::escape;
 use crate::ui::fit;
 use crate::ui::json::{ContextSize, Navigated};
-use crate::ui::moved::{self, Told};
+use crate::ui::moved::{self, Ends, Told};
 use crate::ui::output::Output;
 use crate::ui::report::{CANCELLED, Failure};
 
@@ -144,31 +144,38 @@ impl NavigateArgs {
         if self.summarize && self.summarizer().is_none() && self.hooks.hooks().commands.is_empty() {
             return Err(no_summarizer().into());
         }
-        let mut result = Moved { plan: &plan, done: None, summary: None, from_extension: false, cancelled_by: None };
+        let mut result = Moved::of(&plan);
         if !self.dry_run {
             world::prepare()?;
             let about = self.session.about(&session);
             let answer = self.ask(&mut bodies, &about, &plan, text.is_some())?;
             if let Answer::Cancel { by } = answer {
                 result.cancelled_by = Some(by);
-                let context = context::build(&mut bodies, old).map_err(&failed)?;
-                self.tell(app, &mut bodies, &result, &context)?;
+                let view = self.view(app, &mut bodies, &plan, old)?;
+                self.tell(app, &session, &result, &view)?;
                 return Ok(ExitCode::from(CANCELLED));
             }
             let summary = self.summary(app, &mut bodies, &plan, text, answer)?;
             result.from_extension = summary.as_ref().is_some_and(|summary| summary.from_extension);
             let trace = Trace { summary, save: self.save, label: self.label.clone() };
+            let view = self.view(app, &mut bodies, &plan, plan.position)?;
+            let mut not_synced = None;
             if !trace.is_empty() {
-                (result.done, result.summary) = self.commit(app, &session, &plan, &trace)?;
+                let (mut done, summary) = self.commit(app, &session, &plan, &trace)?;
+                not_synced = self.session.committed(app, &mut done);
+                (result.done, result.summary) = (Some(done), summary);
             }
-            // Read before the hooks are told: what they do to the file is their own affair.
-            let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
-            let exit = self.announce(app, &session, &about, &result)?;
-            self.tell(app, &mut bodies, &result, &context)?;
-            return Ok(exit);
+            result.synced = not_synced.as_ref().map(|_| false);
+            let exit = self.announce(app, &session, &about, &result);
+            let printed = self.tell(app, &session, &result, &view);
+            return match result.done.is_some() {
+                true => super::ended(printed, not_synced),
+                false => printed,
+            }
+            .map(|()| exit);
         }
-        let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
-        self.tell(app, &mut bodies, &result, &context)?;
+        let view = self.view(app, &mut bodies, &plan, plan.position)?;
+        self.tell(app, &session, &result, &view)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -266,7 +273,7 @@ impl NavigateArgs {
     }
 
     /// Tells the hooks what was done; one that fails changes nothing any more.
-    fn announce(&self, app: &App, session: &Session, about: &About, result: &Moved<'_>) -> Result<ExitCode> {
+    fn announce(&self, app: &App, session: &Session, about: &About, result: &Moved<'_>) -> ExitCode {
         let summary = result.summary_json();
         let event = Event::SessionTree {
             session: about,
@@ -275,8 +282,7 @@ impl NavigateArgs {
             summary_entry: summary.as_deref(),
             from_extension: summary.is_some().then_some(result.from_extension),
         };
-        let failed = self.hooks.hooks().tell(&event)?;
-        Ok(self.session.after_hooks(app, &failed))
+        self.session.after_hooks(app, &self.hooks.hooks().tell(&event))
     }
 
     /// Gives the summary's text as it is stored.
@@ -300,19 +306,22 @@ impl NavigateArgs {
             app.report.warn("noop", &message, Some(&self.session.session), None);
         }
         let plan = Move { position: plan.old, ..plan.clone() };
-        let result = Moved { plan: &plan, done: None, summary: None, from_extension: false, cancelled_by: None };
-        let context = context::build(bodies, plan.old).map_err(self.session.failed())?;
-        self.tell(app, bodies, &result, &context)
+        let result = Moved::of(&plan);
+        let view = self.view(app, bodies, &plan, plan.old)?;
+        self.tell(app, bodies.session(), &result, &view)
+    }
+
+    /// Reads what is shown of a move. This is done before anything is written, so that nothing but
+    /// printing can fail afterwards.
+    fn view(&self, app: &App, bodies: &mut Bodies<'_>, plan: &Move, leaf: Option<NodeId>) -> Result<View> {
+        let failed = self.session.failed();
+        let context = context::build(bodies, leaf).map_err(&failed)?;
+        let ends = Ends::read(bodies, plan, app.home.as_deref()).map_err(&failed)?;
+        Ok(View { context, ends })
     }
 
     /// Writes what the move leaves in the file; gives the summary's entry too.
-    fn commit(
-        &self,
-        app: &App,
-        session: &Session,
-        plan: &Move,
-        trace: &Trace,
-    ) -> Result<(Option<Committed>, Option<String>)> {
+    fn commit(&self, app: &App, session: &Session, plan: &Move, trace: &Trace) -> Result<(Committed, Option<String>)> {
         let id = |node: Option<NodeId>| node.map(|node| session.id(node).to_owned());
         let guard = match (&trace.summary, self.writing_is_forced(), &self.leaf) {
             (None, ..) | (_, true, _) => Guard::None,
@@ -336,17 +345,16 @@ impl NavigateArgs {
             lines.clone_from(&draft.lines);
         };
         let done = commit.write(session, &mut world, write).map_err(self.session.failed())?;
-        self.session.committed(app, &done);
         let first = String::from_utf8_lossy(&lines).lines().next().map(str::to_owned);
-        Ok((Some(done), first.filter(|_| trace.summary.is_some())))
+        Ok((done, first.filter(|_| trace.summary.is_some())))
     }
 
     fn writing_is_forced(&self) -> bool {
         self.writing.manners().force
     }
 
-    fn tell(&self, app: &App, bodies: &mut Bodies<'_>, result: &Moved<'_>, context: &Context) -> Result<()> {
-        let session = bodies.session();
+    fn tell(&self, app: &App, session: &Session, result: &Moved<'_>, view: &View) -> Result<()> {
+        let View { context, ends } = view;
         let plan = result.plan;
         let id = |node: Option<NodeId>| node.map(|node| session.id(node));
         let is_noop = plan.is_noop() && result.done.is_none() && result.cancelled_by.is_none();
@@ -376,6 +384,7 @@ impl NavigateArgs {
                     mode: &context.state.mode,
                 },
                 session_file: self.session.found().map(|file| file.display().to_string()),
+                synced: result.synced,
             })?;
             return Ok(output.finish()?);
         }
@@ -389,8 +398,7 @@ impl NavigateArgs {
         let lasts = lasts || self.summary_file.is_some();
         let file = self.session.found();
         let told = Told { plan, is_noop, is_dry, lasts, written, file, messages, state: &context.state };
-        let text = moved::text(bodies, &told, app.paint, app.width, app.home.as_deref());
-        output.text(&text.map_err(self.session.failed())?)?;
+        output.text(&moved::text(ends, &told, app.paint, app.width))?;
         output.flush()?;
         app.report.hint(&moved::hint(&self.session.session, session, &told));
         if let Some(text) = &plan.editor_text {
@@ -409,9 +417,21 @@ struct Moved<'m> {
     from_extension: bool,
     /// The hook that said no.
     cancelled_by: Option<String>,
+    /// False if what was written could not be synced.
+    synced: Option<bool>,
 }
 
-impl Moved<'_> {
+/// What is shown of a move.
+struct View {
+    context: Context,
+    ends: Ends,
+}
+
+impl<'m> Moved<'m> {
+    fn of(plan: &'m Move) -> Self {
+        Self { plan, done: None, summary: None, from_extension: false, cancelled_by: None, synced: None }
+    }
+
     fn written(&self) -> &[String] {
         self.done.as_ref().map_or(&[], |done| &done.ids)
     }

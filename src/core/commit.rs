@@ -13,7 +13,7 @@ use super::load::Keep;
 use super::migrate::{self, Torn};
 use super::session::Session;
 use super::source::Source;
-use super::write::{self, Added, Appended, Manners, Place, ReadTo};
+use super::write::{self, Added, Appended, Manners, Place, ReadTo, Unsynced};
 
 /// How often a file that was replaced is read again.
 const ATTEMPTS: usize = 5;
@@ -68,6 +68,8 @@ pub struct Committed {
     pub closed_torn_line: bool,
     /// Whether the file had other names, which go on naming what it was.
     pub broke_links: bool,
+    /// What is not on the disk, although it is in the file.
+    pub unsynced: Option<Unsynced>,
 }
 
 /// Tells whether a session may be written to.
@@ -89,7 +91,8 @@ impl Commit<'_> {
     /// Writes the entries that `make` drafts; `session` is what was read of the file.
     ///
     /// # Errors
-    /// [`Error::Unwritable`], [`Error::Changed`], and those of [`mod@write`].
+    /// [`Error::Unwritable`], [`Error::Changed`], and those of [`mod@write`]. After an error none of
+    /// the entries is in the file.
     pub fn write(
         &self,
         session: &Session,
@@ -164,8 +167,8 @@ impl Commit<'_> {
             Ok(lines)
         })?;
         Ok(match (appended, done) {
-            (Appended::Done { closed_torn_line }, Some((ids, anchor))) => {
-                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line, broke_links: false })
+            (Appended::Done { closed_torn_line, unsynced }, Some((ids, anchor))) => {
+                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line, broke_links: false, unsynced })
             }
             _ => None,
         })
@@ -202,7 +205,7 @@ impl Commit<'_> {
         let mut draft = Draft::new(world, anchor.clone(), &is_taken);
         make(&mut draft);
         let Draft { lines, ids, .. } = draft;
-        let broke_links = write::replace(&place, self.manners, false, &mut |out| {
+        let replaced = write::replace(&place, self.manners, false, &mut |out| {
             let mut out = Ended { out, ends_line: true };
             migrate::copy(&session.source, Torn::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
@@ -214,7 +217,8 @@ impl Commit<'_> {
             anchor,
             migrated_from: Some(session.version),
             closed_torn_line: is_torn,
-            broke_links,
+            broke_links: replaced.broke_links,
+            unsynced: replaced.unsynced,
         }))
     }
 

@@ -100,6 +100,11 @@ pub enum Error {
         /// How to do it.
         hint: String,
     },
+    /// The change is in the file, but the system could not bring it to the disk.
+    NotSynced {
+        /// The system's reason.
+        cause: io::Error,
+    },
     /// Reading or writing failed.
     Io {
         /// What was tried, as in "cannot read".
@@ -142,6 +147,7 @@ impl Error {
             Self::Exists { .. } => "exists",
             Self::Interrupted { .. } => "interrupted",
             Self::Usage { .. } => "usage",
+            Self::NotSynced { .. } => "not-synced",
             Self::Io { .. } => "io",
         }
     }
@@ -185,6 +191,9 @@ impl Error {
                 Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
             }
             Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::NotSynced { .. } => {
+                Some("the change is in the file: do not repeat the command; look at the disk".to_owned())
+            }
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
                 Some("name a session file in it; `ls -t FOLDER/*.jsonl | head -1` is the newest".to_owned())
             }
@@ -229,6 +238,7 @@ impl fmt::Display for Error {
             Self::Unfinished { .. } => f.write_str("cannot change it: its last line is unfinished"),
             Self::Interrupted { .. } => f.write_str("interrupted; nothing was changed"),
             Self::Usage { message, .. } => f.write_str(message),
+            Self::NotSynced { cause } => write!(f, "written, but cannot sync it to the disk: {}", reason(cause)),
         }
     }
 }

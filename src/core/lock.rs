@@ -2,17 +2,20 @@
 //!
 //! First an exclusive `flock` on the file itself, which leaves nothing behind; then a record
 //! `.NAME.lock` beside it, which agents respect too. Neither is held for longer than a short
-//! append or a rename takes.
+//! append or a rename takes. What is checked and written under the lock goes through its one
+//! descriptor, so that no other file can come in between.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::thread;
 use std::time::Duration;
 
 use rustix::process::Pid;
+use uuid::Uuid;
 
 use super::error::{Error, Result};
 
@@ -22,6 +25,8 @@ const TURN: Duration = Duration::from_millis(10);
 const RIPE: i64 = 2000;
 /// The longest record that is read, in bytes.
 const RECORD: u64 = 256;
+/// The longest name that file systems take, in bytes.
+const LONGEST_NAME: usize = 255;
 
 /// What a lock needs to know of the world.
 #[derive(Clone, Copy)]
@@ -48,33 +53,31 @@ impl Patience<'_> {
 #[derive(Debug)]
 pub struct Lock {
     file: File,
-    record: PathBuf,
+    record: Record,
 }
 
 impl Lock {
-    /// Locks a file, whose links have been followed.
+    /// Locks a file, whose links have been followed, and opens it for reading and appending.
     ///
     /// # Errors
     /// [`Error::Locked`] if another program holds it for too long, [`Error::ReadOnly`] if the
-    /// record cannot be made, [`Error::Io`].
+    /// file may not be written to or the record cannot be made, [`Error::Io`].
     pub fn take(path: &Path, patience: Patience<'_>) -> Result<Self> {
         let record = beside(path, "lock");
         let mut waited = Duration::ZERO;
-        let mut suspect = None;
+        let mut suspect = Suspect::default();
         loop {
             if let Some(file) = flock(path)? {
-                match make(&record, (patience.now)()) {
-                    Ok(()) => {
-                        let lock = Self { file, record: record.clone() };
+                let cannot = |cause| Error::writing("cannot make the lock file", cause);
+                match Record::make(&record, (patience.now)()).map_err(cannot)? {
+                    Some(record) => {
+                        let lock = Self { file, record };
                         // Whoever knows only the record may have replaced the file until now.
-                        if goes_by(&lock.file, path) {
+                        if lock.holds(path) {
                             return Ok(lock);
                         }
                     }
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        clear_stale(&record, (patience.now)(), &mut suspect)?;
-                    }
-                    Err(cause) => return Err(Error::writing("cannot make the lock file", cause)),
+                    None => suspect.clear(&record, (patience.now)(), waited)?,
                 }
             }
             patience.check()?;
@@ -86,31 +89,46 @@ impl Lock {
         }
     }
 
-    /// Gives the locked file, open for reading.
+    /// Returns the locked file, open for reading and appending.
     pub fn file(&self) -> &File {
         &self.file
     }
-}
 
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // Only our own record: if somebody took it over, it is theirs to remove.
-        if read(&self.record).is_some_and(|(text, _)| pid_of(&text) == Some(process::id())) {
-            let _ = fs::remove_file(&self.record);
-        }
+    /// Returns whether the locked file still goes by a name.
+    pub fn holds(&self, path: &Path) -> bool {
+        goes_by(&self.file, path)
+    }
+
+    /// Gives the lock back and returns the file, still open.
+    pub fn unlock(self) -> File {
+        let Self { file, record } = self;
+        drop(record);
+        // If it cannot be unlocked, it is when it is closed.
+        let _ = file.unlock();
+        file
     }
 }
 
-/// Gives the hidden name of a companion of a file.
+/// Returns the hidden name of a companion of a file. A name that would be too long is cut, and
+/// told from others by a hash of it.
 pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(".");
-    name.push(ending);
-    path.with_file_name(name)
+    let name = path.file_name().unwrap_or_default();
+    let mut hidden = std::ffi::OsString::from(".");
+    let room = LONGEST_NAME.saturating_sub(ending.len() + 2);
+    if name.len() <= room {
+        hidden.push(name);
+    } else {
+        let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).simple().to_string();
+        let text = name.to_string_lossy();
+        let kept = text.floor_char_boundary(room.saturating_sub(hash.len() + 1).min(text.len()));
+        hidden.push(format!("{}~{hash}", &text[..kept]));
+    }
+    hidden.push(".");
+    hidden.push(ending);
+    path.with_file_name(hidden)
 }
 
-/// Tells whether a process exists, also one that is not ours.
+/// Returns whether a process exists, also one that is not ours.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
@@ -118,88 +136,142 @@ pub(crate) fn is_alive(pid: u32) -> bool {
 
 /// Takes the file's own lock, if it is free and the file still goes by its name.
 fn flock(path: &Path) -> Result<Option<File>> {
-    let file = File::open(path).map_err(Error::io("cannot open"))?;
+    let file = OpenOptions::new().read(true).append(true).open(path);
+    let file = file.map_err(|cause| Error::writing("cannot open it for writing", cause))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),
-        Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {}
-        Err(TryLockError::Error(cause)) => return Err(Error::Io { doing: "cannot lock", cause }),
+        Err(TryLockError::Error(cause)) => match cause.kind() {
+            io::ErrorKind::Unsupported => {}
+            io::ErrorKind::Interrupted => return Ok(None),
+            _ => return Err(Error::Io { doing: "cannot lock", cause }),
+        },
     }
     Ok(goes_by(&file, path).then_some(file))
 }
 
-/// Tells whether an open file still goes by a name.
-fn goes_by(file: &File, path: &Path) -> bool {
-    let (opened, named) = (file.metadata(), fs::metadata(path));
-    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
-    matches!((opened, named), (Ok(opened), Ok(named)) if same(&opened, &named))
+/// Returns whether an open file still goes by a name.
+pub(crate) fn goes_by(file: &File, path: &Path) -> bool {
+    let id = |meta: fs::Metadata| (meta.dev(), meta.ino());
+    matches!((file.metadata().map(id), fs::metadata(path).map(id)), (Ok(file), Ok(named)) if file == named)
 }
 
-/// Makes the record, and makes sure that it is ours.
-fn make(record: &Path, now: i64) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(record)?;
-    let text = format!("{}:{now}\n", process::id());
-    let written = file.write_all(text.as_bytes());
-    if let Err(cause) = written {
-        let _ = fs::remove_file(record);
-        return Err(cause);
+/// A record beside the file that is ours; removed when dropped. It is kept open, so that reading
+/// it back and removing it need no further descriptor.
+#[derive(Debug)]
+struct Record {
+    file: File,
+    path: PathBuf,
+}
+
+impl Record {
+    /// Makes the record and reads it back; returns `None` if there is one of another holder.
+    fn make(path: &Path, now: i64) -> io::Result<Option<Self>> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+        let file = match file {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            file => file?,
+        };
+        let mut record = Self { file, path: path.to_owned() };
+        let text = format!("{}:{now}\n", process::id());
+        record.file.write_all(text.as_bytes())?;
+        let is_ours = record.text()? == text && goes_by(&record.file, path);
+        Ok(is_ours.then_some(record))
     }
-    match read(record) {
-        Some((read, _)) if read == text => Ok(()),
-        _ => Err(io::ErrorKind::AlreadyExists.into()),
+
+    fn text(&self) -> io::Result<String> {
+        let mut text = vec![0; usize::try_from(self.file.metadata()?.len().min(RECORD)).unwrap_or(0)];
+        self.file.read_exact_at(&mut text, 0)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 }
 
-/// Takes away a record that nobody holds, if it looks so twice. `suspect` is the first look.
-fn clear_stale(record: &Path, now: i64, suspect: &mut Option<String>) -> Result<()> {
-    let Some((text, age)) = read(record).map(|(text, modified)| (text, now - modified)) else {
-        *suspect = None;
-        return Ok(());
-    };
-    let is_stale = match pid_of(&text) {
-        // We hold the file's own lock, so a record of ours is of an earlier process with our id.
-        Some(pid) => pid == process::id() || !is_alive(pid),
-        None => age > RIPE,
-    };
-    if !is_stale {
-        *suspect = None;
-        return Ok(());
+impl Drop for Record {
+    fn drop(&mut self) {
+        // If somebody took it over, it is theirs to remove. What cannot be read is still ours.
+        let is_theirs = self.text().is_ok_and(|text| pid_of(&text).is_some_and(|pid| pid != process::id()));
+        if !is_theirs && goes_by(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
-    if suspect.as_ref() != Some(&text) {
-        *suspect = Some(text);
-        return Ok(());
-    }
-    *suspect = None;
-    // Renamed first: a record that another taker has made meanwhile is put back.
-    let aside = record.with_extension(format!("lock.session-tree.{}.tmp", process::id()));
-    if fs::rename(record, &aside).is_err() {
-        return Ok(());
-    }
-    if read(&aside).is_some_and(|(taken, _)| taken != text) {
-        let _ = fs::hard_link(&aside, record);
-    }
-    fs::remove_file(&aside).map_err(Error::io("cannot clear a stale lock"))
 }
 
-/// Gives a record's text and its time in milliseconds.
-fn read(record: &Path) -> Option<(String, i64)> {
+/// A record that seems to be nobody's any more: what it said when it was first looked at, and how
+/// long had been waited by then.
+#[derive(Debug, Default)]
+struct Suspect(Option<(String, Duration)>);
+
+impl Suspect {
+    /// Takes away a record that nobody holds, if it looks so twice.
+    fn clear(&mut self, record: &Path, now: i64, waited: Duration) -> Result<()> {
+        let cannot = |doing| move |cause| Error::Io { doing, cause };
+        let Some((text, modified)) = read(record).map_err(cannot("cannot read the lock file"))? else {
+            self.0 = None;
+            return Ok(());
+        };
+        let first = self.0.as_ref().filter(|(first, _)| *first == text).map(|(_, since)| *since);
+        let age = now.saturating_sub(modified);
+        let is_stale = match pid_of(&text) {
+            // We hold the file's own lock, so a record of ours is of an earlier process with our id.
+            Some(pid) => pid == process::id() || !is_alive(pid),
+            None => age > RIPE,
+        };
+        // A time in the future says nothing of its age: that is waited for.
+        let seen = first.map_or(0, |since| i64::try_from((waited - since).as_millis()).unwrap_or(i64::MAX));
+        let may_become = is_stale || age < 0 && pid_of(&text).is_none();
+        if !may_become || first.is_none() || !is_stale && seen <= RIPE {
+            self.0 = may_become.then(|| (text, first.unwrap_or(waited)));
+            return Ok(());
+        }
+        self.0 = None;
+        // Renamed first: a record that another taker has made meanwhile is put back.
+        let aside = record.with_file_name(aside_name(record));
+        if fs::rename(record, &aside).is_err() {
+            return Ok(());
+        }
+        if !matches!(read(&aside), Ok(Some((taken, _))) if taken == text) {
+            let _ = fs::hard_link(&aside, record);
+        }
+        fs::remove_file(&aside).map_err(cannot("cannot clear a stale lock"))
+    }
+}
+
+/// Returns the name of a record that is being taken away; it is cleared like a temporary file.
+fn aside_name(record: &Path) -> PathBuf {
+    let hidden = beside(record, &format!("session-tree.{}.tmp", process::id()));
+    PathBuf::from(hidden.file_name().unwrap_or_default())
+}
+
+/// Returns a record's text and its time in milliseconds; `None` if there is none.
+fn read(record: &Path) -> io::Result<Option<(String, i64)>> {
+    let is_there = |cause: io::Error| if cause.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(cause) };
     // Opening a pipe would wait for somebody at its other end.
-    fs::symlink_metadata(record).ok().filter(fs::Metadata::is_file)?;
-    let file = File::open(record).ok()?;
-    let modified = file.metadata().ok()?;
+    match fs::symlink_metadata(record) {
+        Ok(meta) if meta.is_file() => {}
+        Ok(_) => return Ok(None),
+        Err(cause) => return is_there(cause),
+    }
+    let file = match File::open(record) {
+        Ok(file) => file,
+        // A record of another user may be unreadable: it is somebody's.
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+        Err(cause) => return is_there(cause),
+    };
+    let modified = file.metadata()?;
     let modified = modified.mtime() * 1000 + modified.mtime_nsec() / 1_000_000;
     let mut text = Vec::new();
-    file.take(RECORD).read_to_end(&mut text).ok()?;
-    Some((String::from_utf8_lossy(&text).into_owned(), modified))
+    file.take(RECORD).read_to_end(&mut text)?;
+    Ok(Some((String::from_utf8_lossy(&text).into_owned(), modified)))
 }
 
-/// Gives the process that a valid record names.
+/// Returns the process that a valid record names.
 fn pid_of(text: &str) -> Option<u32> {
     let (pid, time) = text.strip_suffix('\n')?.split_once(':')?;
     time.parse::<i64>().ok()?;
     pid.parse().ok().filter(|&pid| pid > 0)
 }
 
+/// Returns the process that holds a lock, if its record can be read.
 fn holder(record: &Path) -> Option<u32> {
-    read(record).and_then(|(text, _)| pid_of(&text))
+    read(record).ok().flatten().and_then(|(text, _)| pid_of(&text))
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Mutex;
 
 use super::entry::{self, Scan};
@@ -80,6 +81,13 @@ pub fn need(source: &Source) -> Result<Need> {
         Declared::Number(version) if version > CURRENT => Need::Newer(version),
         Declared::Number(_) | Declared::Odd => Need::Nothing,
     })
+}
+
+/// Returns whether a folder, its links followed, is one that no command should change all sessions
+/// of: the root, the home folder and those above it, and the folders of all homes.
+pub fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
+    let is_homes = ["/", "/home", "/Users"].iter().any(|homes| folder == Path::new(homes));
+    is_homes || home.is_some_and(|home| home.starts_with(folder))
 }
 
 /// A copy on its way.
@@ -174,5 +182,35 @@ impl List {
         let new = rewrite(object, Some(Place { id: &id, parent }), kept).into_owned();
         self.last = Some(self.ids.len() - 1);
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::is_everything;
+
+    #[test]
+    fn folders_of_more_than_sessions_are_told() {
+        let check = |folder: &str, home: Option<&str>, expected: bool| {
+            assert_eq!(is_everything(Path::new(folder), home.map(Path::new)), expected, "{folder} of {home:?}");
+        };
+        for (folder, expected) in [
+            ("/", true),
+            ("/home", true),
+            ("/Users", true),
+            ("/home/mia", true),
+            ("/home/mia/.pi", false),
+            ("/home/mi", false),
+            ("/home/tom", false),
+            ("/srv", false),
+        ] {
+            check(folder, Some("/home/mia"), expected);
+        }
+        check("/srv", Some("/srv/people/mia"), true);
+        check("/srv/people", Some("/srv/people/mia"), true);
+        check("/home", None, true);
+        check("/srv", None, false);
     }
 }

@@ -127,6 +127,36 @@ impl Source {
         Ok(())
     }
 
+    /// Returns whether it starts with all that stands in another one.
+    ///
+    /// # Errors
+    /// As [`Self::read_at`].
+    pub fn starts_with(&self, other: &Self) -> Result<bool> {
+        if other.len > self.len {
+            return Ok(false);
+        }
+        let (mut own, mut theirs) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+        let mut at = 0;
+        while at < other.len {
+            let count = own.len().min(usize::try_from(other.len - at).unwrap_or(usize::MAX));
+            self.read_at(&mut own[..count], at)?;
+            other.read_at(&mut theirs[..count], at)?;
+            if own[..count] != theirs[..count] {
+                return Ok(false);
+            }
+            at += count as u64;
+        }
+        Ok(true)
+    }
+
+    /// Brings what was written of the file to the disk.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
     /// Fills `buffer` with what stands at `offset`.
     ///
     /// # Errors

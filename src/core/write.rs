@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{self as unix, FileExt, MetadataExt, OpenOptionsExt};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{self as unix, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use rustix::fs::{CWD, RenameFlags};
 
 use super::error::{Error, Result};
 use super::holder;
-use super::lock::{Lock, Patience, beside, is_alive};
-use super::source::Stat;
+use super::lock::{Lock, Patience, beside, goes_by, is_alive};
+use super::source::{Source, Stat};
 
 /// The most bytes that are read under the lock to see what others added.
 const ADDED: u64 = 1024 * 1024;
@@ -108,23 +108,35 @@ pub struct Added<'a> {
     pub bytes: &'a [u8],
 }
 
+/// What the system could not bring to the disk, although the change is made.
+#[derive(Debug)]
+pub enum Unsynced {
+    /// What was written.
+    Data(io::Error),
+    /// That the file is in its folder under this name; what is in it is on the disk.
+    Folder(io::Error),
+}
+
 /// How an append ended.
 #[derive(Debug)]
 pub enum Appended {
-    /// The lines are in the file and on the disk.
+    /// The lines are in the file.
     Done {
         /// Whether an unfinished line of somebody else was closed first.
         closed_torn_line: bool,
+        /// What is not on the disk.
+        unsynced: Option<Unsynced>,
     },
     /// The file is not a longer form of what was read: read it again.
     Replaced,
 }
 
 /// Appends lines. `lines` makes them under the lock, from what others have added meanwhile; it
-/// may be called again after waiting.
+/// may be called again after waiting. What is checked, written and synced is one open file.
 ///
 /// # Errors
 /// [`Error::Locked`], [`Error::InUse`], [`Error::ReadOnly`], [`Error::Io`], and what `lines` says.
+/// After an error none of the lines is in the file.
 pub fn append(
     place: &Place,
     read: &ReadTo,
@@ -156,48 +168,66 @@ pub fn append(
         let known = if is_torn { &added[..tail] } else { &added[..] };
         let mut bytes = if tail < added.len() { b"\n".to_vec() } else { Vec::new() };
         bytes.extend_from_slice(&lines(&Added { bytes: known })?);
-        push(&place.path, &bytes, now.len)?;
+        if !lock.holds(&place.path) {
+            return Ok(Appended::Replaced);
+        }
+        push(lock.file(), &bytes, now.len)?;
         // The sync needs no lock, and takes longest.
-        let file = lock.file().try_clone().map_err(Error::io("cannot sync"))?;
-        drop(lock);
-        file.sync_all().map_err(|cause| Error::writing("cannot sync", cause))?;
-        return Ok(Appended::Done { closed_torn_line: is_torn });
+        let unsynced = lock.unlock().sync_all().err().map(Unsynced::Data);
+        return Ok(Appended::Done { closed_torn_line: is_torn, unsynced });
     }
 }
 
 /// Writes bytes to the end of a file in one write, or takes back what was written of them.
-fn push(path: &Path, bytes: &[u8], end: u64) -> Result<()> {
-    let cannot = |cause| Error::writing("cannot write", cause);
-    let mut file = OpenOptions::new().append(true).open(path).map_err(cannot)?;
-    let (count, cause) = match file.write(bytes) {
+fn push(mut file: &File, bytes: &[u8], end: u64) -> Result<()> {
+    let written = loop {
+        match file.write(bytes) {
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            written => break written,
+        }
+    };
+    let (count, cause) = match written {
         Ok(count) if count == bytes.len() => return Ok(()),
         Ok(count) => (count as u64, io::Error::new(io::ErrorKind::StorageFull, "no space left for a whole line")),
         Err(cause) => (0, cause),
     };
+    let mut cause = cause;
     if count > 0 {
         let ours_is_last = file.metadata().is_ok_and(|now| now.len() == end + count);
         if !(ours_is_last && file.set_len(end).is_ok()) {
-            // Somebody wrote behind our fragment: it stays, but on a line of its own.
+            // Somebody wrote after our fragment: it stays, but on a line of its own.
             let _ = file.write(b"\n");
+            let text =
+                format!("no space left for a whole line; {count} bytes of it stay in the file, as a damaged line");
+            cause = io::Error::new(io::ErrorKind::StorageFull, text);
         }
     }
-    Err(cannot(cause))
+    Err(Error::writing("cannot write", cause))
+}
+
+/// What became of a file that was replaced.
+#[derive(Debug)]
+pub struct Replaced {
+    /// Whether the file had other names, which go on naming the old one.
+    pub broke_links: bool,
+    /// What is not on the disk.
+    pub unsynced: Option<Unsynced>,
 }
 
 /// Replaces a file by what `fill` writes, all at once. `keep_time` keeps the modification time.
-/// Tells whether the file had other names, which go on naming the old one.
 ///
 /// # Errors
 /// [`Error::Changed`] if it is no longer what was read, [`Error::Locked`], [`Error::InUse`],
-/// [`Error::ReadOnly`], [`Error::Io`], and what `fill` says.
+/// [`Error::ReadOnly`], [`Error::Io`], and what `fill` says. After an error the file is what it was.
 pub fn replace(
     place: &Place,
     manners: Manners<'_>,
     keep_time: bool,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-) -> Result<bool> {
+) -> Result<Replaced> {
     place.refuse_if_held(manners)?;
-    // A folder that may be written to is no leave to replace a file that may not.
+    // A folder that may be written to is no leave to replace a file that may not: this is found out
+    // again under the lock, but before the work is done.
     let may_write = OpenOptions::new().append(true).open(&place.path);
     may_write.map_err(|cause| Error::writing("cannot open it for writing", cause))?;
     let old = fs::metadata(&place.path).map_err(Error::io("cannot look at the file"))?;
@@ -218,26 +248,40 @@ pub fn replace(
     if now != place.stat {
         return Err(Error::Changed { line: None });
     }
+    // Who opened it while its new form was written would go on in a file that nobody finds.
+    if let Some(holder) = holder::glance(lock.file()).filter(|_| !manners.force) {
+        return Err(Error::InUse { holder });
+    }
     temporary.check()?;
-    fs::rename(&temporary.path, &place.path).map_err(|cause| Error::writing("cannot replace the file", cause))?;
-    temporary.keep();
+    if !lock.holds(&place.path) {
+        return Err(Error::Changed { line: None });
+    }
+    match fs::rename(&temporary.path, &place.path) {
+        // A network file system may fail to say that it is done.
+        Err(cause) if !goes_by(&temporary.file, &place.path) => {
+            return Err(Error::writing("cannot replace the file", cause));
+        }
+        _ => temporary.keep(),
+    }
     drop(lock);
     // What was the temporary file's own lock is the session's now, and none is held over a sync.
     let _ = temporary.file.unlock();
-    sync_folder(&place.path)?;
-    Ok(old.nlink() > 1)
+    let unsynced = sync_folder(&place.path).err().map(Unsynced::Folder);
+    Ok(Replaced { broke_links: old.nlink() > 1, unsynced })
 }
 
-/// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing.
+/// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing. Returns what
+/// is not on the disk.
 ///
 /// # Errors
-/// [`Error::Exists`], [`Error::ReadOnly`], [`Error::Io`], and what `fill` says.
+/// [`Error::Exists`], [`Error::ReadOnly`], [`Error::Io`], and what `fill` says. After an error there
+/// is no new file.
 pub fn create(
     path: &Path,
     permissions: Permissions,
     patience: Patience<'_>,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-) -> Result<()> {
+) -> Result<Option<Unsynced>> {
     let exists = || Error::Exists { path: path.to_owned() };
     if fs::symlink_metadata(path).is_ok() {
         return Err(exists());
@@ -249,34 +293,79 @@ pub fn create(
     let moved = rustix::fs::renameat_with(CWD, &temporary.path, CWD, path, RenameFlags::NOREPLACE);
     match moved.map_err(io::Error::from) {
         Ok(()) => temporary.keep(),
+        Err(_) if goes_by(&temporary.file, path) => temporary.keep(),
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Err(exists()),
         // Not every file system can rename so; every one that has links can do this.
         Err(_) => match fs::hard_link(&temporary.path, path) {
             Ok(()) => {}
+            Err(_) if goes_by(&temporary.file, path) => {}
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Err(exists()),
             Err(cause) => return Err(Error::writing("cannot put the new file in place", cause)),
         },
     }
-    sync_folder(path)
+    Ok(sync_folder(path).err().map(Unsynced::Folder))
 }
 
-/// Copies a file beside itself, whole or not at all, and replaces nothing: a backup.
-///
-/// # Errors
-/// As [`create`].
-pub fn copy(from: &Path, to: &Path, patience: Patience<'_>) -> Result<()> {
-    let mut source = File::open(from).map_err(Error::io("cannot open"))?;
-    let meta = source.metadata().map_err(Error::io("cannot look at the file"))?;
-    create(to, meta.permissions(), patience, &mut |out| {
-        source.seek(SeekFrom::Start(0)).map_err(Error::io("cannot read"))?;
-        let mut window = vec![0; 256 * 1024];
-        loop {
-            match source.read(&mut window).map_err(Error::io("cannot read"))? {
-                0 => return Ok(()),
-                count => out.write_all(&window[..count]).map_err(|cause| Error::writing("cannot write", cause))?,
-            }
+/// A copy of a file beside it.
+#[derive(Debug)]
+pub struct Backup {
+    path: PathBuf,
+    /// Whether it was there before, as a run that was killed leaves it.
+    existed: bool,
+}
+
+impl Backup {
+    /// Copies what was read of a file, whole or not at all, and replaces nothing: a backup that has
+    /// the same bytes is taken as made.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if there is something else of this name; also as [`create`].
+    pub fn make(place: &Place, source: &Source, path: PathBuf, patience: Patience<'_>) -> Result<Self> {
+        if Self::is_made(source, &path)? {
+            return Ok(Self { path, existed: true });
         }
-    })
+        let permissions = source.permissions().unwrap_or_else(|| Permissions::from_mode(0o600));
+        match create(&path, permissions, patience, &mut |out| source.copy_to(out)) {
+            // The old file is about to go: a copy of it that may not be on the disk is none.
+            Ok(Some(Unsynced::Data(cause) | Unsynced::Folder(cause))) => {
+                let made = Self { path, existed: false };
+                made.discard(&place.path);
+                Err(Error::Io { doing: "cannot sync the backup", cause })
+            }
+            Ok(None) => Ok(Self { path, existed: false }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns whether there is a backup with the bytes of a file; one that cannot be synced is
+    /// an error.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if there is something else of this name, [`Error::Io`].
+    pub fn is_made(source: &Source, path: &Path) -> Result<bool> {
+        let exists = || Error::Exists { path: path.to_owned() };
+        match fs::symlink_metadata(path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(cause) => return Err(Error::Io { doing: "cannot look at the backup", cause }),
+            Ok(meta) if !meta.is_file() || meta.len() != source.len() => return Err(exists()),
+            Ok(_) => {}
+        }
+        let backup = Source::open(path)?;
+        if backup.len() != source.len() || !source.starts_with(&backup)? {
+            return Err(exists());
+        }
+        // A run that was killed may not have come to this.
+        let synced = backup.sync().and_then(|()| sync_folder(path));
+        synced.map_err(Error::io("cannot sync the backup")).map(|()| true)
+    }
+
+    /// Removes a copy that this run made and nobody needs: the file still starts with all its bytes.
+    pub fn discard(self, file: &Path) {
+        let is_needless = || Source::open(file)?.starts_with(&Source::open(&self.path)?);
+        if !self.existed && is_needless().unwrap_or(false) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// A file under a hidden name, removed when dropped unless it was kept.
@@ -304,7 +393,7 @@ impl Temporary {
         // One of this name that is not ours is of an earlier process with our id, or of one with
         // our id in another container.
         remove_if_left(&hidden);
-        let mode = std::os::unix::fs::PermissionsExt::mode(permissions) & 0o700 | 0o600;
+        let mode = permissions.mode() & 0o700 | 0o600;
         let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&hidden);
         let file = file.map_err(|cause| {
             ours().remove(&hidden);
@@ -372,19 +461,19 @@ impl Drop for Temporary {
 }
 
 /// Removes the temporary files that dead processes left in the folder of a file; once is enough.
-fn clear_left_over(path: &Path) {
+pub fn clear_left_over(path: &Path) {
     static CLEARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     if !CLEARED.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
         return;
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
+        let name = name.to_string_lossy();
         let pid = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
         let pid = pid.and_then(|name| name.rsplit_once(".session-tree."));
         if let Some(pid) = pid.and_then(|(_, pid)| pid.parse::<u32>().ok())
-            && !is_alive(pid)
+            && !(is_alive(pid) && holder::runs_this(pid))
         {
             remove_if_left(&entry.path());
         }
@@ -399,9 +488,14 @@ fn remove_if_left(path: &Path) {
     }
 }
 
-fn sync_folder(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // A folder that may be written to but not read cannot be synced; the change is made all the same.
-    let Ok(folder) = File::open(folder) else { return Ok(()) };
-    folder.sync_all().map_err(Error::io("cannot sync the folder"))
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match File::open(folder_of(path)) {
+        // A folder that may be written to but not read cannot be synced; the change is made all the same.
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        folder => folder?.sync_all(),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -150,13 +150,16 @@ pub struct LabelChange<'a> {
     /// The file, if it was named by other than its path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_file: Option<String>,
+    /// False if the line is in the file, but could not be synced to the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced: Option<bool>,
 }
 
 impl<'a> LabelChange<'a> {
     /// Takes what was written.
-    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>) -> Self {
+    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
-        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file }
+        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file, synced }
     }
 }
 
@@ -199,6 +202,9 @@ pub struct Navigated<'a> {
     /// The file, if it was named by other than its path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_file: Option<String>,
+    /// False if what was written is in the file, but could not be synced to the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced: Option<bool>,
 }
 
 /// A context in short.

@@ -36,29 +36,37 @@ pub struct Told<'a> {
 /// What stands before the file.
 const FILE: &str = "in";
 
-/// Tells what moved where, what was left behind, and what the context is now.
-///
-/// # Errors
-/// As [`Bodies::words`].
-pub fn text(
-    bodies: &mut Bodies<'_>,
-    told: &Told<'_>,
-    paint: Paint,
-    width: Option<usize>,
-    home: Option<&str>,
-) -> Result<String> {
-    let plan = told.plan;
-    let mut rows = Vec::new();
-    if told.is_noop {
-        rows.push(("leaf", format!("{} (already there)", entry(bodies, plan.old, home)?)));
-    } else {
-        rows.push(("from", entry(bodies, plan.old, home)?));
-        let to = match plan.editor_text {
+/// The ends of a move in words.
+#[derive(Debug)]
+pub struct Ends {
+    old: String,
+    new: String,
+}
+
+impl Ends {
+    /// Reads the words of the entries.
+    ///
+    /// # Errors
+    /// As [`Bodies::words`].
+    pub fn read(bodies: &mut Bodies<'_>, plan: &Move, home: Option<&str>) -> Result<Self> {
+        let new = match plan.editor_text {
             // A message that is taken back is a better landmark than the entry above it.
             Some(_) => format!("before {}", entry(bodies, plan.target, home)?),
             None => entry(bodies, plan.position, home)?,
         };
-        rows.push((if told.is_dry { "would go" } else { "to" }, to));
+        Ok(Self { old: entry(bodies, plan.old, home)?, new })
+    }
+}
+
+/// Returns what moved where, what was left behind, and what the context is now.
+pub fn text(ends: &Ends, told: &Told<'_>, paint: Paint, width: Option<usize>) -> String {
+    let plan = told.plan;
+    let mut rows = Vec::new();
+    if told.is_noop {
+        rows.push(("leaf", format!("{} (already there)", ends.old)));
+    } else {
+        rows.push(("from", ends.old.clone()));
+        rows.push((if told.is_dry { "would go" } else { "to" }, ends.new.clone()));
         let left = match plan.abandoned.len() {
             0 => "nothing".to_owned(),
             1 => "1 entry".to_owned(),
@@ -86,7 +94,7 @@ pub fn text(
         out.push_str(&value);
         out.push('\n');
     }
-    Ok(out)
+    out
 }
 
 /// Gives the text that goes into the editor.

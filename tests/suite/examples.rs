@@ -143,7 +143,10 @@ fn every_example_of_the_help_runs() {
         let examples = examples(&help(&name, "--help"));
         let own = format!("session-tree {name}");
         assert!(examples.iter().any(|example| example.line.contains(&own)), "no example of `{own}`");
-        for Example { line, code } in examples {
+        // Graphviz may not be there; `tests/graph` is about it.
+        let has_dot = std::process::Command::new("dot").arg("-V").output().is_ok();
+        for Example { line, code } in examples.into_iter().filter(|example| has_dot || !example.line.contains("| dot "))
+        {
             let (run, codes) = Scene::new().shell(&line);
             assert_eq!(run.code, code, "{line}: {run:?}");
             assert!(codes.iter().all(|&own| own == code), "{line}: {codes:?} {run:?}");

@@ -33,6 +33,7 @@ mod summaries_stored;
 mod support;
 mod terminal;
 mod terminal_commands;
+mod write_after;
 mod write_branch;
 mod write_branch_file;
 mod write_crowd;

@@ -123,9 +123,9 @@ fn a_backup_is_what_the_file_was() {
     let scratch = folder(&[("s.jsonl", V1), ("t.jsonl", V3)]);
     set_mode(scratch.path("s.jsonl"), 0o640);
     scratch.run("migrate s.jsonl t.jsonl --backup").ok();
-    assert_eq!(names(scratch.path("")), ["s.jsonl", "s.jsonl.bak", "t.jsonl"], "a current file needs none");
-    assert_eq!(fs::read_to_string(scratch.path("s.jsonl.bak")).unwrap(), V1);
-    assert_eq!(mode(scratch.path("s.jsonl.bak")), 0o640);
+    assert_eq!(names(scratch.path("")), ["s.jsonl", "s.jsonl.orig", "t.jsonl"], "a current file needs none");
+    assert_eq!(fs::read_to_string(scratch.path("s.jsonl.orig")).unwrap(), V1);
+    assert_eq!(mode(scratch.path("s.jsonl.orig")), 0o640);
     fs::write(scratch.path("s.jsonl"), V2).unwrap();
     scratch.run("migrate s.jsonl --backup=~old").ok();
     assert_eq!(fs::read_to_string(scratch.path("s.jsonl~old")).unwrap(), V2);
@@ -133,22 +133,22 @@ fn a_backup_is_what_the_file_was() {
 
 #[test]
 fn an_existing_backup_fails_its_file_only() {
-    let scratch = folder(&[("a", V1), ("a.bak", "precious"), ("b", V1), ("c", V1)]);
-    symlink("nowhere", scratch.path("c.bak")).unwrap();
+    let scratch = folder(&[("a", V1), ("a.orig", "precious"), ("b", V1), ("c", V1)]);
+    symlink("nowhere", scratch.path("c.orig")).unwrap();
     check(&scratch, "--backup a b c", &[("a", "failed"), ("b", "migrated"), ("c", "failed")], 2);
-    assert_eq!(names(scratch.path("")), ["a", "a.bak", "b", "b.bak", "c", "c.bak"]);
-    assert_eq!(fs::read_to_string(scratch.path("a.bak")).unwrap(), "precious");
-    for name in ["a", "b.bak", "c"] {
+    assert_eq!(names(scratch.path("")), ["a", "a.orig", "b", "b.orig", "c", "c.orig"]);
+    assert_eq!(fs::read_to_string(scratch.path("a.orig")).unwrap(), "precious");
+    for name in ["a", "b.orig", "c"] {
         assert_eq!(fs::read_to_string(scratch.path(name)).unwrap(), V1, "{name}");
     }
 }
 
 #[test]
 fn a_dry_run_sees_a_backup_in_the_way() {
-    let scratch = folder(&[("s.jsonl", V1), ("s.jsonl.bak", "precious")]);
+    let scratch = folder(&[("s.jsonl", V1), ("s.jsonl.orig", "precious")]);
     check(&scratch, "s.jsonl --dry-run --backup", &[("s.jsonl", "failed")], 2);
     check(&scratch, "s.jsonl --dry-run --backup=.old", &[("s.jsonl", "would-migrate")], 0);
-    assert_eq!(names(scratch.path("")), ["s.jsonl", "s.jsonl.bak"]);
+    assert_eq!(names(scratch.path("")), ["s.jsonl", "s.jsonl.orig"]);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_backup_is_beside_the_target_of_a_link() {
     symlink("../real/s.jsonl", scratch.path("links/l.jsonl")).unwrap();
     scratch.run("migrate links/l.jsonl --backup").ok();
     assert_eq!(names(scratch.path("links")), ["l.jsonl", "x"]);
-    assert_eq!(names(scratch.path("real")), ["s.jsonl", "s.jsonl.bak"]);
+    assert_eq!(names(scratch.path("real")), ["s.jsonl", "s.jsonl.orig"]);
 }
 
 #[test]
