@@ -55,7 +55,7 @@ impl Fork {
     pub fn before(bodies: &mut Bodies<'_>, entry: NodeId) -> Result<Self> {
         let session = bodies.session();
         if !session.is_user(entry) {
-            let mut above = std::iter::successors(session.parent(entry), |&node| session.parent(node));
+            let mut above = session.ancestors(session.parent(entry));
             let nearest = above.find(|&node| session.is_user(node)).map(|node| session.id(node).to_owned());
             let what = what_is(session, entry);
             return Err(Error::NotAUserMessage { id: session.id(entry).to_owned(), what, nearest });
