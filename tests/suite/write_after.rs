@@ -210,7 +210,7 @@ fn long_file_names_have_room_for_lock_and_temporary_file() {
         scratch.args(["migrate", &name]).ok();
         scratch.args(["label", &name, "@", "x"]).ok();
         scratch.args(["navigate", &name, "--root", "--save"]).ok();
-        assert_eq!(names(scratch.path("")), [name.clone()]);
+        assert_eq!(names(scratch.path("")), std::slice::from_ref(&name));
         assert_eq!(fs::read_to_string(scratch.path(&name)).unwrap().lines().count(), 4);
         let left = scratch.args(["branch", &name, "--at", "@", "--output", &"o".repeat(len)]).ok();
         assert!(left.ends_with(&format!("{}\n", "o".repeat(len))));
