@@ -4,7 +4,8 @@ use std::io;
 use std::process::ExitCode;
 
 use session_tree::cli::{self, Parsed};
-use session_tree::ui::report::{COULD_NOT, Failure, Report};
+use session_tree::ui::exit::Exit;
+use session_tree::ui::report::{Failure, Report};
 
 fn main() -> ExitCode {
     let (result, report) = match cli::parse() {
@@ -31,8 +32,8 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 fn fail(report: Report, error: &anyhow::Error) -> ExitCode {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         report.failure(failure);
-        return ExitCode::from(failure.exit);
+        return failure.exit.into();
     }
     report.failure(&Failure::output(&format_args!("{error:#}")));
-    ExitCode::from(COULD_NOT)
+    Exit::CouldNot.into()
 }

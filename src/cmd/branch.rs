@@ -18,16 +18,18 @@ use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::Error;
 use crate::core::header::CURRENT;
 use crate::core::load::Keep;
+use crate::core::problem::WarningKind;
 use crate::core::session::{NodeId, Session};
 use crate::core::time;
 use crate::core::write;
 use crate::hooks::{Answer, Event};
 use crate::ui::escape;
+use crate::ui::exit::Exit;
 use crate::ui::fit;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
-use crate::ui::report::{CANCELLED, Failure};
+use crate::ui::report::Failure;
 use crate::ui::tree::{short, short_ids, tilde, whole_or_cut};
 
 /// Fork a session into a new file, or list where one can
@@ -176,7 +178,7 @@ impl BranchArgs {
         if let Answer::Cancel { by } = self.hooks.hooks().ask(&event, None).map_err(world::hook_trouble)? {
             made.cancelled_by = Some(by);
             self.tell(app, &session, &fork, &made)?;
-            return Ok(ExitCode::from(CANCELLED));
+            return Ok(Exit::Cancelled.into());
         }
         self.warn(app, &mut bodies, &fork)?;
         if let Some(path) = &path {
@@ -256,17 +258,17 @@ impl BranchArgs {
     /// Warns of what the fork leaves out or leaves open.
     fn warn(&self, app: &App, bodies: &mut Bodies<'_>, fork: &Fork) -> Result<()> {
         let session = bodies.session();
-        let warn = |kind: &str, message: &str, node: NodeId| {
+        let warn = |kind: WarningKind, message: &str, node: NodeId| {
             app.report.warn(kind, message, Some(&self.session.session), Some(session.line(node)));
         };
         let first = fork.kept.first().copied().or(Some(fork.entry));
         if let Some(root) = first.filter(|&root| session.parent(root).is_none() && session.is_cut(root)) {
             let message = "the path is cut here: the new session starts at this entry";
-            warn("unreachable", message, root);
+            warn(WarningKind::Unreachable, message, root);
         }
         for call in branch::unanswered(bodies, &fork.kept).map_err(self.session.failed())? {
             let message = format!("tool call `{call}` has no result in the new session; providers may refuse it");
-            warn("unanswered-call", &message, *fork.kept.last().unwrap_or(&fork.entry));
+            warn(WarningKind::UnansweredCall, &message, *fork.kept.last().unwrap_or(&fork.entry));
         }
         Ok(())
     }

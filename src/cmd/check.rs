@@ -20,14 +20,15 @@ use super::paths::{self, Job, Paths};
 use super::world;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::{self, Checked, Code, Finding, Severity, Spot, why};
-use crate::core::error::Error;
+use crate::core::error::{Error, ErrorKind};
 use crate::core::source::Source;
 use crate::core::write::{self, Manners, Place};
 use crate::ui;
 use crate::ui::check::{Counts, Findings, Form};
+use crate::ui::exit::Exit;
 use crate::ui::moved::quoted;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::{COULD_NOT, Failure};
+use crate::ui::report::Failure;
 
 /// Say what is wrong with session files, what it costs, and the cure
 ///
@@ -234,10 +235,11 @@ impl CheckArgs {
         out.finish(counts)?;
         let says_no = counts.errors > 0 || counts.denied > 0;
         Ok(match (could_not, says_no) {
-            (true, _) => ExitCode::from(COULD_NOT),
-            (false, true) => ExitCode::from(1),
-            (false, false) => ExitCode::SUCCESS,
-        })
+            (true, _) => Exit::CouldNot,
+            (false, true) => Exit::SaysNo,
+            (false, false) => Exit::Done,
+        }
+        .into())
     }
 
     fn why(&self, app: &App, jobs: &[Job]) -> Result<ExitCode> {
@@ -292,7 +294,7 @@ impl CheckArgs {
             let start = || thread::Builder::new().spawn_scoped(scope, work);
             let started = (0..workers.min(jobs.len())).map(|_| start()).filter(Result::is_ok).count();
             if started == 0 && !jobs.is_empty() {
-                return Err(Failure::plain("io", "cannot start a thread".to_owned(), None).into());
+                return Err(Failure::plain(ErrorKind::Io, "cannot start a thread".to_owned(), None).into());
             }
             let printed = self.print(app, jobs, policy, &shared, progress.as_ref(), out);
             shared.lock().is_closed = true;

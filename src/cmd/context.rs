@@ -4,20 +4,17 @@ use std::io;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
-use crate::core::compare::{self, Weighed};
-use crate::core::context::{self, Context, State};
-use crate::core::json::Raw;
+use crate::core::compare;
+use crate::core::context::{self, Context};
+use crate::core::json::{Object, Raw};
 use crate::core::load::Keep;
 use crate::core::message;
 use crate::core::session::{NodeId, Session};
 use crate::core::stats;
-use crate::ui::compare::{DifferenceHead, DifferenceText, MessageRow, Side};
+use crate::ui::compare::{DifferenceRow, DifferenceText, Side};
 use crate::ui::context as transcript;
 use crate::ui::fit;
 use crate::ui::output::Output;
@@ -74,22 +71,6 @@ enum Format {
     Json,
     /// The messages, as a model gets them
     Llm,
-}
-
-/// What follows the messages in `--format json`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Settings<'a> {
-    thinking_level: &'a str,
-    models: &'a BTreeMap<String, String>,
-    mode: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode_data: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    service_tier: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    selected_mcp_tool_names: Option<Box<RawValue>>,
-    injected_ttsr_rules: &'a [String],
 }
 
 impl ContextArgs {
@@ -178,14 +159,7 @@ impl ContextArgs {
         app.report.problems(&problems, &self.session.session);
         let difference = compare::messages(bodies, from, to).map_err(&failed)?;
         if self.is_json() {
-            let head = serde_json::to_vec(&DifferenceHead::new(session, from, to, &difference))?;
-            output.json(&head[..head.len() - 1])?;
-            for (name, messages) in [("dropped", &difference.dropped), ("added", &difference.added)] {
-                output.text(&format!(",\"{name}\":["))?;
-                self.rows(output, bodies, messages)?;
-                output.text("]")?;
-            }
-            return Ok(output.text("}\n")?);
+            return Ok(output.json_line(&DifferenceRow::new(bodies, from, to, &difference).map_err(&failed)?)?);
         }
         let text = DifferenceText::new(session, &difference, app.paint, app.width, app.home.as_deref());
         output.text(&text.heading(from, to, &difference))?;
@@ -199,24 +173,27 @@ impl ContextArgs {
         Ok(())
     }
 
-    fn rows(&self, output: &mut Output, bodies: &mut Bodies<'_>, messages: &[Weighed]) -> Result<()> {
-        let mut mark = "";
-        for message in messages {
-            let row = MessageRow::new(bodies, message).map_err(self.session.failed())?;
-            output.text(std::mem::replace(&mut mark, ","))?;
-            output.json(&serde_json::to_vec(&row)?)?;
-        }
-        Ok(())
-    }
-
     fn json(&self, output: &mut Output, session: &Session, bodies: &mut Bodies<'_>, context: &Context) -> Result<()> {
         output.text("{\"leafId\":")?;
         output.json(&serde_json::to_vec(&context.leaf.map(|leaf| session.id(leaf)))?)?;
         output.text(",\"messages\":[")?;
         self.messages(output, bodies, context, false)?;
-        output.text("],")?;
-        let settings = serde_json::to_vec(&settings(&context.state))?;
-        output.json(&settings[1..])?;
+        let state = &context.state;
+        let mut rest = b"]".to_vec();
+        let mut settings = Object::resume(&mut rest);
+        settings.str("thinkingLevel", &state.thinking_level);
+        settings.json("models", &serde_json::to_vec(&state.models)?).str("mode", &state.mode);
+        let stored = [
+            ("modeData", &state.mode_data),
+            ("serviceTier", &state.service_tier),
+            ("selectedMcpToolNames", &state.mcp_tools),
+        ];
+        for (name, value) in stored {
+            value.iter().for_each(|value| _ = settings.json(name, value.as_bytes()));
+        }
+        settings.strings("injectedTtsrRules", &state.ttsr_rules);
+        drop(settings);
+        output.json(&rest)?;
         Ok(output.text("\n")?)
     }
 
@@ -268,18 +245,5 @@ impl ContextArgs {
             message::with(bodies, item, &mut scratch, write).map_err(&failed)??;
         }
         Ok(())
-    }
-}
-
-fn settings(state: &State) -> Settings<'_> {
-    let raw = |text: &Option<String>| text.clone().and_then(|text| RawValue::from_string(text).ok());
-    Settings {
-        thinking_level: &state.thinking_level,
-        models: &state.models,
-        mode: &state.mode,
-        mode_data: raw(&state.mode_data),
-        service_tier: raw(&state.service_tier),
-        selected_mcp_tool_names: raw(&state.mcp_tools),
-        injected_ttsr_rules: &state.ttsr_rules,
     }
 }

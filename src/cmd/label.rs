@@ -14,6 +14,7 @@ use crate::core::error::Error;
 use crate::core::filter::Filter;
 use crate::core::label::{self, Change};
 use crate::core::load::Keep;
+use crate::core::problem::WarningKind;
 use crate::core::select;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
@@ -112,7 +113,7 @@ impl LabelArgs {
             if !walk::active(session, session.leaf())[leaf.index()] {
                 let id = session.id(leaf);
                 let message = format!("`{id}` is off the active path: the leaf moves to its branch");
-                app.report.warn("leaf-moved", &message, Some(&self.session.session), None);
+                app.report.warn(WarningKind::LeafMoved, &message, Some(&self.session.session), None);
             }
             anchor = Anchor::At(Some(session.id(leaf).to_owned()));
         }

@@ -15,14 +15,16 @@ use clap::{Args, ValueEnum};
 use super::App;
 use super::paths::{self, Job, Paths};
 use super::world::{self, Writing};
-use crate::core::error::Error;
+use crate::core::error::{Error, ErrorKind};
 use crate::core::migrate::{self, Need, Torn};
+use crate::core::problem::WarningKind;
 use crate::core::source::Source;
 use crate::core::write::{self, Backup, Place, Unsynced};
+use crate::ui::exit::Exit;
 use crate::ui::json::Migrated;
 use crate::ui::output::Output;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::{COULD_NOT, Failure};
+use crate::ui::report::Failure;
 use crate::ui::summary;
 
 /// Bring old session files to version 3
@@ -144,7 +146,7 @@ impl MigrateArgs {
             printed?
         }
         if let Some(stopped) = interrupted(&outcomes) {
-            return Ok(ExitCode::from(stopped));
+            return Ok(stopped.into());
         }
         let is_bad = |(job, outcome): (&Job, &Outcome)| match outcome.status {
             Status::Failed => true,
@@ -152,10 +154,10 @@ impl MigrateArgs {
             _ => false,
         };
         if jobs.iter().zip(&outcomes).any(is_bad) {
-            return Ok(ExitCode::from(COULD_NOT));
+            return Ok(Exit::CouldNot.into());
         }
         let needs = self.check && outcomes.iter().any(|outcome| outcome.status == Status::WouldMigrate);
-        Ok(if needs { ExitCode::from(1) } else { ExitCode::SUCCESS })
+        Ok(if needs { Exit::SaysNo } else { Exit::Done }.into())
     }
 
     fn all(&self, app: &App, jobs: &[Job]) -> Vec<Outcome> {
@@ -323,7 +325,7 @@ impl MigrateArgs {
 
     fn warn_of_newer(&self, app: &App, path: &Path, version: u32) {
         let message = format!("version {version} is newer than {}, the newest known: not touched", migrate::CURRENT);
-        app.report.warn("newer-version", &message, Some(path), None);
+        app.report.warn(WarningKind::NewerVersion, &message, Some(path), None);
     }
 
     fn tell(&self, app: &App, jobs: &[Job], outcomes: &[Outcome]) -> Result<()> {
@@ -332,17 +334,17 @@ impl MigrateArgs {
         let mut stopped = None;
         for (job, outcome) in jobs.iter().zip(outcomes) {
             match (&outcome.error, outcome.status, outcome.from) {
-                (Some(failure), ..) if failure.kind == "interrupted" && stopped.replace(()).is_some() => {}
+                (Some(failure), ..) if failure.kind == ErrorKind::Interrupted && stopped.replace(()).is_some() => {}
                 (Some(failure), Status::NotASession, _) if !self.is_json() && !job.is_named => {
                     let message = format!("skipped: {}", failure.message);
-                    app.report.warn("not-a-session", &message, Some(&job.path), failure.line);
+                    app.report.warn(WarningKind::NotASession, &message, Some(&job.path), failure.line);
                 }
                 (Some(failure), ..) if !self.is_json() => app.report.failure(failure),
                 (None, Status::Newer, Some(version)) => self.warn_of_newer(app, &job.path, version),
                 _ => {}
             }
             if outcome.broke_links {
-                app.report.warn("hard-link", super::HARD_LINK, Some(&job.path), None);
+                app.report.warn(WarningKind::HardLink, super::HARD_LINK, Some(&job.path), None);
             }
             if let Some(unsynced) = &outcome.unsynced {
                 super::warn_unsynced(app, unsynced, &job.path);
@@ -380,9 +382,9 @@ fn row<'a>(job: &Job, outcome: &'a Outcome) -> Migrated<'a> {
 }
 
 /// Gives the exit code of a signal that came in between.
-fn interrupted(outcomes: &[Outcome]) -> Option<u8> {
+fn interrupted(outcomes: &[Outcome]) -> Option<Exit> {
     let failures = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
-    failures.filter(|failure| failure.kind == "interrupted").map(|failure| failure.exit).next()
+    failures.filter(|failure| failure.kind == ErrorKind::Interrupted).map(|failure| failure.exit).next()
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -14,12 +14,14 @@ use clap::{Args, ValueEnum};
 use crate::core::commit::Committed;
 use crate::core::error::{Error, reason};
 use crate::core::load::Keep;
+use crate::core::problem::WarningKind;
 use crate::core::select;
 use crate::core::session::{NodeId, Session};
 use crate::core::source::Source;
 use crate::core::write::Unsynced;
 use crate::hooks::{About, HookFailed};
 use crate::run::Failed;
+use crate::ui::exit::Exit;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
 use crate::ui::report::{Failure, Report};
@@ -146,7 +148,7 @@ const HARD_LINK: &str = "the file has other names (hard links): they go on namin
 fn warn_unsynced(app: &App, unsynced: &Unsynced, path: &Path) {
     let (Unsynced::Data(cause) | Unsynced::Folder(cause)) = unsynced;
     let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
-    app.report.warn("folder-not-synced", &message, Some(path), None);
+    app.report.warn(WarningKind::FolderNotSynced, &message, Some(path), None);
 }
 
 /// Ends a command that changed a file: a failure to print what was done says that it is done, and
@@ -201,14 +203,14 @@ impl SessionArg {
     fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
-            app.report.warn("migrated", &message, Some(&self.session), None);
+            app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
         if done.broke_links {
-            app.report.warn("hard-link", HARD_LINK, Some(&self.session), None);
+            app.report.warn(WarningKind::HardLink, HARD_LINK, Some(&self.session), None);
         }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn("torn-line", message, Some(&self.session), None);
+            app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
         }
         match done.unsynced.take()? {
             Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
@@ -232,15 +234,15 @@ impl SessionArg {
     /// Warns of hooks that failed after everything was done; gives the exit code, which tells of a
     /// signal that came meanwhile.
     fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
-        let mut exit = ExitCode::SUCCESS;
+        let mut exit = Exit::Done;
         for HookFailed { command, why } in failed {
             if let Failed::Interrupted(signal) = why {
-                exit = ExitCode::from(Failure::interrupted(*signal).exit);
+                exit = Exit::after(*signal);
             }
             let message = format!("hook `{command}`: {why}; what was done stays");
-            app.report.warn("hook-failed", &message, Some(&self.session), None);
+            app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
         }
-        exit
+        exit.into()
     }
 
     /// Refuses standard input, for commands that write into the session.

@@ -15,20 +15,23 @@ use crate::core::body::Bodies;
 use crate::core::commit::{self, Anchor, Commit, Committed, Guard};
 use crate::core::context::{self, Context};
 use crate::core::draft::Draft;
+use crate::core::error::ErrorKind;
 use crate::core::files::Files;
 use crate::core::label;
 use crate::core::load::Keep;
 use crate::core::navigate::{Move, Summary, Trace};
+use crate::core::problem::WarningKind;
 use crate::core::session::{NodeId, Session};
 use crate::core::summary;
 use crate::hooks::{About, Answer, Event, Preparation};
 use crate::run::{self, Failed};
 use crate::ui::escape;
+use crate::ui::exit::Exit;
 use crate::ui::fit;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Ends, Told};
 use crate::ui::output::Output;
-use crate::ui::report::{CANCELLED, Failure};
+use crate::ui::report::Failure;
 
 /// Move the leaf to another entry of the same file
 ///
@@ -153,7 +156,7 @@ impl NavigateArgs {
                 result.cancelled_by = Some(by);
                 let view = self.view(app, &mut bodies, &plan, old)?;
                 self.tell(app, &session, &result, &view)?;
-                return Ok(ExitCode::from(CANCELLED));
+                return Ok(Exit::Cancelled.into());
             }
             let summary = self.summary(app, &mut bodies, &plan, text, answer)?;
             result.from_extension = summary.as_ref().is_some_and(|summary| summary.from_extension);
@@ -241,7 +244,7 @@ impl NavigateArgs {
         let Some(conversation) = conversation else {
             let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
             let message = format!("nothing that is left behind has any text: moved without a summary{label}");
-            app.report.warn("nothing-to-summarize", &message, Some(&self.session.session), None);
+            app.report.warn(WarningKind::NothingToSummarize, &message, Some(&self.session.session), None);
             return Ok(None);
         };
         if conversation.is_empty() {
@@ -263,7 +266,7 @@ impl NavigateArgs {
         input.seek(SeekFrom::Start(0))?;
         let what = format!("summarizer `{command}`");
         let hint = "try it by hand: it reads a prompt and prints a summary; nothing was changed";
-        let failed = |why: &Failed| world::child_failure("summarizer-failed", &what, why, hint);
+        let failed = |why: &Failed| world::child_failure(ErrorKind::SummarizerFailed, &what, why, hint);
         let accept = |answer: Vec<u8>| match String::from_utf8_lossy(&answer).into_owned() {
             blank if blank.trim().is_empty() => Err("it printed nothing".to_owned()),
             answer => Ok(answer),
@@ -303,7 +306,7 @@ impl NavigateArgs {
         let given: Vec<_> = given.iter().filter(|(is_given, _)| *is_given).map(|(_, name)| *name).collect();
         if !given.is_empty() {
             let message = format!("the leaf is already there: {} did nothing", given.join(", "));
-            app.report.warn("noop", &message, Some(&self.session.session), None);
+            app.report.warn(WarningKind::Noop, &message, Some(&self.session.session), None);
         }
         let plan = Move { position: plan.old, ..plan.clone() };
         let result = Moved::of(&plan);
@@ -448,5 +451,5 @@ impl<'m> Moved<'m> {
 
 fn no_summarizer() -> Failure {
     let hint = "add `--summarizer COMMAND`, set SESSION_TREE_SUMMARIZER, or give the text with `--summary`";
-    Failure::plain("no-summarizer", "nothing can write the summary".to_owned(), Some(hint.to_owned()))
+    Failure::plain(ErrorKind::NoSummarizer, "nothing can write the summary".to_owned(), Some(hint.to_owned()))
 }

@@ -12,6 +12,7 @@ use crate::core::entry::{Kind, Traits};
 use crate::core::error;
 use crate::core::filter::Filter;
 use crate::core::load::Keep;
+use crate::core::problem::WarningKind;
 use crate::core::search::{Query, Sieve};
 use crate::core::session::{NodeId, Session};
 use crate::core::shape::Shape;
@@ -211,7 +212,7 @@ impl TreeArgs {
         if self.is_nested() && restricts {
             let message = "`--format json` holds all entries: `--filter`, `--search`, `--path`, `--leaf` and `--root` do \
                            nothing; `--format jsonl` obeys them";
-            app.report.warn("usage", message, None, None);
+            app.report.warn(WarningKind::Usage, message, None, None);
         }
         Ok(())
     }

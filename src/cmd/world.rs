@@ -20,6 +20,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
 use crate::core::draft::World;
+use crate::core::error::ErrorKind;
 use crate::core::lock::Patience;
 use crate::core::time;
 use crate::core::when::{self, End};
@@ -69,14 +70,14 @@ pub(super) fn hook_trouble(trouble: Trouble) -> anyhow::Error {
     let hint = "a hook prints nothing, or one JSON object, and ends with 0; nothing was changed";
     match trouble {
         Trouble::Hook(HookFailed { command, why }) => {
-            child_failure("hook-failed", &format!("hook `{command}`"), &why, hint).into()
+            child_failure(ErrorKind::HookFailed, &format!("hook `{command}`"), &why, hint).into()
         }
         Trouble::Other(error) => error,
     }
 }
 
 /// Says what went wrong with a child process.
-pub(super) fn child_failure(kind: &'static str, what: &str, why: &Failed, hint: &str) -> Failure {
+pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &Failed, hint: &str) -> Failure {
     if let Failed::Interrupted(signal) = why {
         // A child was running: nothing of ours was written.
         return Failure::interrupted(*signal);

@@ -7,6 +7,8 @@ use super::body::Bodies;
 use super::draft::{Draft, Value, World};
 use super::entry::{BlockKind, Kind, Role};
 use super::error::{Error, Result};
+use super::header::CURRENT;
+use super::json::Object;
 use super::session::{NodeId, Session};
 use super::text::push_json;
 use super::upgrade;
@@ -53,7 +55,7 @@ impl Fork {
     pub fn before(bodies: &mut Bodies<'_>, entry: NodeId) -> Result<Self> {
         let session = bodies.session();
         if !session.is_user(entry) {
-            let mut above = std::iter::successors(session.parent(entry), |&node| session.parent(node));
+            let mut above = session.ancestors(session.parent(entry));
             let nearest = above.find(|&node| session.is_user(node)).map(|node| session.id(node).to_owned());
             let what = what_is(session, entry);
             return Err(Error::NotAUserMessage { id: session.id(entry).to_owned(), what, nearest });
@@ -168,20 +170,15 @@ pub fn unanswered(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<String
 }
 
 fn header(session: &Session, identity: &Identity, now: &str) -> Vec<u8> {
-    let mut out = b"{\"type\":\"session\",\"version\":3".to_vec();
-    let mut put = |name: &str, value: &str| {
-        out.push(b',');
-        push_json(&mut out, name);
-        out.push(b':');
-        push_json(&mut out, value);
-    };
-    put("id", &identity.id);
-    put("timestamp", now);
-    put("cwd", session.header.cwd.as_deref().unwrap_or(""));
+    let mut out = Vec::new();
+    let mut header = Object::new(&mut out);
+    header.str("type", "session").number("version", CURRENT).str("id", &identity.id).str("timestamp", now);
+    header.str("cwd", session.header.cwd.as_deref().unwrap_or(""));
     if let Some(parent) = &identity.parent {
-        put("parentSession", parent);
+        header.str("parentSession", parent);
     }
-    out.extend_from_slice(b"}\n");
+    drop(header);
+    out.push(b'\n');
     out
 }
 

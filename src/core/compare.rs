@@ -6,6 +6,7 @@ use super::body::Bodies;
 use super::context::{Context, Item, State};
 use super::entry::{Role, Scan};
 use super::error::Result;
+use super::json::Object;
 use super::message;
 use super::preview;
 use super::stats::Size;
@@ -74,7 +75,8 @@ pub fn words(bodies: &mut Bodies<'_>, item: Item) -> Result<String> {
     }
     // The entry's own words are those of something else.
     message::with(bodies, item, &mut Vec::new(), |message| {
-        let line = [b"{\"type\":\"message\",\"message\":", message.bytes(), b"}"].concat();
+        let mut line = Vec::new();
+        Object::new(&mut line).str("type", "message").json("message", message.bytes());
         let mut scan = Scan::default();
         let mut words = String::new();
         if let Ok(entry) = scan.read(&line) {

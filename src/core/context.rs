@@ -8,7 +8,7 @@ use super::entry::{Entry, Kind, Role};
 use super::error::Result;
 use super::json::{self, Raw};
 use super::preview;
-use super::problem::{ProblemKind, Problems};
+use super::problem::{Problems, WarningKind};
 use super::session::{NodeId, Session};
 use super::walk;
 
@@ -296,7 +296,7 @@ impl Collector {
                 "compaction `{}` keeps from `{first}` on, which is not on its path: nothing before it is shown",
                 session.id(node)
             );
-            self.context.problems.push(ProblemKind::KeptRangeUnknown, Some(session.line(node)), || message);
+            self.context.problems.push(WarningKind::KeptRangeUnknown, Some(session.line(node)), || message);
         }
         Ok(kept.unwrap_or(at))
     }
@@ -311,7 +311,7 @@ impl Collector {
             }
             if is_message && !traits.role.is_known() {
                 let message = || format!("message `{}` has no known role: it adds nothing", session.id(node));
-                self.context.problems.push(ProblemKind::MalformedMessage, Some(session.line(node)), message);
+                self.context.problems.push(WarningKind::MalformedMessage, Some(session.line(node)), message);
                 continue;
             }
             let item = match traits.kind {
@@ -343,7 +343,7 @@ impl Collector {
             session.id(root),
             root.index()
         );
-        self.context.problems.push(ProblemKind::Unreachable, Some(session.line(root)), || message);
+        self.context.problems.push(WarningKind::Unreachable, Some(session.line(root)), || message);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::json::Object;
 use super::text::push_json;
 
 /// A member's value.
@@ -69,31 +70,20 @@ impl<'d> Draft<'d> {
                 break id;
             }
         };
-        let out = &mut self.lines;
-        out.extend_from_slice(b"{\"type\":");
-        push_json(out, kind);
-        out.extend_from_slice(b",\"id\":");
-        push_json(out, &id);
-        out.extend_from_slice(b",\"parentId\":");
-        match &self.leaf {
-            Some(leaf) => push_json(out, leaf),
-            None => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"timestamp\":");
-        out.extend_from_slice(timestamp);
+        let mut entry = Object::new(&mut self.lines);
+        entry.str("type", kind).str("id", &id).str_or_null("parentId", self.leaf.as_deref());
+        entry.json("timestamp", timestamp);
         for (name, value) in members {
-            out.push(b',');
-            push_json(out, name);
-            out.push(b':');
             match value {
-                Value::Str(text) => push_json(out, text),
+                Value::Str(text) => _ = entry.str(name, text),
                 // Line ends can only stand between its tokens.
                 Value::Json(json) => {
-                    out.extend(json.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte }))
+                    entry.value(name).extend(json.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte }))
                 }
             }
         }
-        out.extend_from_slice(b"}\n");
+        drop(entry);
+        self.lines.push(b'\n');
         self.leaf = Some(id.clone());
         self.ids.push(id);
     }

@@ -6,6 +6,51 @@ use std::io;
 use std::path::PathBuf;
 
 use super::holder::Holder;
+use super::listed::listed;
+
+listed! {
+    /// The kinds of failures.
+    ErrorKind,
+    /// Returns the stable name, as JSON errors carry it.
+    name: &'static str {
+        /// the command line is wrong
+        Usage = "usage",
+        /// no entry, or no session, goes by that name
+        NotFound = "not-found",
+        /// several do
+        Ambiguous = "ambiguous",
+        /// the file's first line is no session header
+        NotASession = "not-a-session",
+        /// the file has no lines
+        Empty = "empty",
+        /// only user messages can be branched from
+        NotAUserMessage = "not-a-user-message",
+        /// the version is newer than 3, or missing though the entries have ids: it is read, but not written to
+        UnsupportedVersion = "unsupported-version",
+        /// the file was changed meanwhile
+        Changed = "changed",
+        /// a summary was asked for, and nothing can write it
+        NoSummarizer = "no-summarizer",
+        /// that program failed; nothing was written. After the fact it is a warning
+        HookFailed = "hook-failed",
+        /// that program failed; nothing was written
+        SummarizerFailed = "summarizer-failed",
+        /// another writer holds the lock
+        Locked = "locked",
+        /// another program has the file open for writing, or is in the middle of a line
+        InUse = "in-use",
+        /// a new file would replace one
+        Exists = "exists",
+        /// the file or the folder may not be written to
+        ReadOnly = "read-only",
+        /// the line is in the file, and the result is on stdout, but the system could not bring it to the disk: do not repeat the command
+        NotSynced = "not-synced",
+        /// a signal came; nothing is half-written
+        Interrupted = "interrupted",
+        /// the system says no
+        Io = "io",
+    }
+}
 
 /// A failure of a core operation. The file's name is added by the command that knows it.
 #[derive(Debug)]
@@ -131,24 +176,24 @@ impl Error {
         }
     }
 
-    /// Gives the stable name of the failure, as JSON errors carry it.
-    pub fn kind(&self) -> &'static str {
+    /// Returns what kind of failure it is.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotASession { .. } => "not-a-session",
-            Self::Empty => "empty",
-            Self::NotFound { .. } | Self::TooFarUp { .. } => "not-found",
-            Self::Ambiguous { .. } => "ambiguous",
-            Self::Changed { .. } => "changed",
-            Self::Unwritable { .. } => "unsupported-version",
-            Self::NotAUserMessage { .. } => "not-a-user-message",
-            Self::ReadOnly { .. } => "read-only",
-            Self::Locked { .. } => "locked",
-            Self::InUse { .. } | Self::Unfinished { .. } => "in-use",
-            Self::Exists { .. } => "exists",
-            Self::Interrupted { .. } => "interrupted",
-            Self::Usage { .. } => "usage",
-            Self::NotSynced { .. } => "not-synced",
-            Self::Io { .. } => "io",
+            Self::NotASession { .. } => ErrorKind::NotASession,
+            Self::Empty => ErrorKind::Empty,
+            Self::NotFound { .. } | Self::TooFarUp { .. } => ErrorKind::NotFound,
+            Self::Ambiguous { .. } => ErrorKind::Ambiguous,
+            Self::Changed { .. } => ErrorKind::Changed,
+            Self::Unwritable { .. } => ErrorKind::UnsupportedVersion,
+            Self::NotAUserMessage { .. } => ErrorKind::NotAUserMessage,
+            Self::ReadOnly { .. } => ErrorKind::ReadOnly,
+            Self::Locked { .. } => ErrorKind::Locked,
+            Self::InUse { .. } | Self::Unfinished { .. } => ErrorKind::InUse,
+            Self::Exists { .. } => ErrorKind::Exists,
+            Self::Interrupted { .. } => ErrorKind::Interrupted,
+            Self::Usage { .. } => ErrorKind::Usage,
+            Self::NotSynced { .. } => ErrorKind::NotSynced,
+            Self::Io { .. } => ErrorKind::Io,
         }
     }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use super::body::Bodies;
 use super::entry::{BlockKind, Entry, Kind, Role};
 use super::error::Result;
-use super::json::Raw;
+use super::json::{Object, Raw};
 use super::session::NodeId;
-use super::text::push_json;
 
 /// Files by what was done with them, sorted. A file both read and modified counts as modified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,22 +64,8 @@ impl Files {
 
     /// Gives the `details` of a branch summary.
     pub fn json(&self) -> Vec<u8> {
-        let mut out = b"{\"readFiles\":".to_vec();
-        push_list(&mut out, &self.read);
-        out.extend_from_slice(b",\"modifiedFiles\":");
-        push_list(&mut out, &self.modified);
-        out.push(b'}');
+        let mut out = Vec::new();
+        Object::new(&mut out).strings("readFiles", &self.read).strings("modifiedFiles", &self.modified);
         out
     }
-}
-
-fn push_list(out: &mut Vec<u8>, paths: &BTreeSet<String>) {
-    out.push(b'[');
-    for (at, path) in paths.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        push_json(out, path);
-    }
-    out.push(b']');
 }

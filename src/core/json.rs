@@ -2,15 +2,17 @@
 //!
 //! Accepts what JavaScript's `JSON.parse` accepts in text that may hold bad UTF-8: any nesting
 //! depth, lone surrogate escapes, numbers of any size, duplicate keys. Never recurses and never
-//! copies; decoding strings is the business of [`super::text`].
+//! copies; decoding strings is the business of [`super::text`], writing objects that of [`Object`].
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::text;
 
+pub use object::Object;
 pub use value::{Elements, Kind, Members, Raw};
 
+mod object;
 mod value;
 
 /// A place within one line, in bytes; `0..0` stands for "absent".

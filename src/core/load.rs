@@ -16,7 +16,7 @@ use super::header::{self, Declared, Header};
 use super::inspect::{self, Inspector, Notes, Odd};
 use super::line::{self, BLOCK, Line, Lines};
 use super::preview;
-use super::problem::{ProblemKind, Problems};
+use super::problem::{Problems, WarningKind};
 use super::source::Source;
 use super::text::Words;
 use super::time::Stamp;
@@ -199,7 +199,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
             } else if header::may_precede(entry) {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
-                problems.push(ProblemKind::ForeignLine, Some(number), || text.to_owned());
+                problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
                 notes.push(number - 1, Odd::Foreign, 0);
             } else {
                 let why = "its first line is no session header";
@@ -418,11 +418,11 @@ impl Part {
 }
 
 /// Says why a well-formed line is no entry of a tree, if it is none.
-pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(ProblemKind, &'static str)> {
+pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> {
     if entry.kind() == Kind::Header {
-        return Some((ProblemKind::SecondHeader, SECOND_HEADER));
+        return Some((WarningKind::SecondHeader, SECOND_HEADER));
     }
-    (!entry.has_id()).then_some((ProblemKind::ForeignLine, FOREIGN))
+    (!entry.has_id()).then_some((WarningKind::ForeignLine, FOREIGN))
 }
 
 /// Said of a second header.
@@ -433,11 +433,11 @@ pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is no entry (
 /// Notes a line that is not one JSON object, as exactly as can be told.
 fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {
     if !line.terminated {
-        return problems.push(ProblemKind::TornLine, Some(number), || {
+        return problems.push(WarningKind::TornLine, Some(number), || {
             format!("unterminated last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
         });
     }
-    problems.push(ProblemKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
+    problems.push(WarningKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
         (Odd::Nul, count) => format!("{count} NUL bytes; skipped"),
         (Odd::NulBefore, at) => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
         (Odd::FragmentBefore, at) => format!("a fragment and a complete record (from byte {at}) on one line; skipped"),

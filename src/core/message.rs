@@ -7,9 +7,9 @@ use super::body::Bodies;
 use super::context::{Item, remote_history};
 use super::entry::{Entry, Role};
 use super::error::Result;
-use super::json::{Kind, Raw};
+use super::json::{Kind, Object, Raw};
 use super::session::Session;
-use super::text::{push_json, push_json_body};
+use super::text::push_json_body;
 
 /// What introduces the summary of a branch to a model.
 const BRANCH: &str = "The conversation came back to this point from another branch. What happened on that branch:";
@@ -69,9 +69,9 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: Item) -> Result<(
         Item::Custom(node) => custom(out, bodies.entry(node)?, session, node, None),
         Item::Branch(node) => {
             let entry = bodies.entry(node)?;
-            let mut object = Object::new(out, "branchSummary");
-            object.copy(entry, &["summary", "fromId"]);
-            object.time(session.stamp(node).ms());
+            let mut object = Object::new(out);
+            copy(object.str("role", "branchSummary"), entry, &["summary", "fromId"]);
+            time(&mut object, session.stamp(node).ms());
         }
         Item::System(node) => {
             let entry = bodies.entry(node)?;
@@ -79,17 +79,14 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: Item) -> Result<(
         }
         Item::Compaction(node) => {
             let entry = bodies.entry(node)?;
-            let mut object = Object::new(out, "compactionSummary");
-            object.copy(entry, &["summary", "shortSummary", "tokensBefore"]);
+            let mut object = Object::new(out);
+            copy(object.str("role", "compactionSummary"), entry, &["summary", "shortSummary", "tokensBefore"]);
             if let Some((provider, history)) = remote_history(entry) {
-                object.member("providerPayload", b"");
-                object.out.extend_from_slice(b"{\"type\":\"openaiResponsesHistory\",\"provider\":");
-                object.out.extend_from_slice(provider.bytes());
-                object.out.extend_from_slice(b",\"items\":");
-                object.out.extend_from_slice(history.bytes());
-                object.out.push(b'}');
+                let mut payload = Object::new(object.value("providerPayload"));
+                payload.str("type", "openaiResponsesHistory").json("provider", provider.bytes());
+                payload.json("items", history.bytes());
             }
-            object.time(session.stamp(node).ms());
+            time(&mut object, session.stamp(node).ms());
         }
     }
     Ok(())
@@ -243,20 +240,19 @@ fn summary(out: &mut Vec<u8>, message: Raw<'_>, introduction: &str) {
 }
 
 fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &Pieces<'_>, rest: &[Raw<'_>]) {
-    let mut object = Object::new(out, "user");
-    object.member("content", b"");
-    text.write(object.out, rest);
+    let mut object = Object::new(out);
+    text.write(object.str("role", "user").value("content"), rest);
     if let Some(time) = message.get("timestamp") {
-        object.member("timestamp", time.bytes());
+        object.json("timestamp", time.bytes());
     }
 }
 
 /// Writes a user message in another message's place.
 fn user(out: &mut Vec<u8>, message: Raw<'_>, content: &[u8]) {
-    let mut object = Object::new(out, "user");
-    object.member("content", content);
+    let mut object = Object::new(out);
+    object.str("role", "user").json("content", content);
     if let Some(time) = message.get("timestamp") {
-        object.member("timestamp", time.bytes());
+        object.json("timestamp", time.bytes());
     }
 }
 
@@ -267,14 +263,14 @@ fn custom(
     node: super::session::NodeId,
     content: Option<&[u8]>,
 ) {
-    let mut object = Object::new(out, "custom");
-    object.copy(entry, &["customType"]);
+    let mut object = Object::new(out);
+    copy(object.str("role", "custom"), entry, &["customType"]);
     match content {
-        Some(content) => object.member("content", content),
-        None => object.copy(entry, &["content"]),
+        Some(content) => _ = object.json("content", content),
+        None => copy(&mut object, entry, &["content"]),
     }
-    object.copy(entry, &["display", "details", "attribution"]);
-    object.time(session.stamp(node).ms());
+    copy(&mut object, entry, &["display", "details", "attribution"]);
+    time(&mut object, session.stamp(node).ms());
 }
 
 /// Copies a message with another content; without one it goes to the end.
@@ -288,14 +284,8 @@ fn with_content(out: &mut Vec<u8>, message: Raw<'_>, content: &[u8]) {
         out.extend_from_slice(&bytes[start + old.bytes().len()..]);
         return;
     }
-    let body = bytes.strip_suffix(b"}").unwrap_or(bytes);
-    out.extend_from_slice(body);
-    if message.members().next().is_some() {
-        out.push(b',');
-    }
-    out.extend_from_slice(b"\"content\":");
-    out.extend_from_slice(content);
-    out.push(b'}');
+    out.extend_from_slice(bytes);
+    Object::reopen(out).json("content", content);
 }
 
 /// Makes a list of one text block from a string; other contents stay.
@@ -309,44 +299,20 @@ fn text_block(content: &[u8]) -> Vec<u8> {
     blocks
 }
 
-/// Writes a message member by member.
-struct Object<'o> {
-    out: &'o mut Vec<u8>,
-}
-
-impl<'o> Object<'o> {
-    fn new(out: &'o mut Vec<u8>, role: &str) -> Self {
-        out.extend_from_slice(b"{\"role\":");
-        push_json(out, role);
-        Self { out }
-    }
-
-    fn member(&mut self, name: &str, value: &[u8]) {
-        self.out.push(b',');
-        push_json(self.out, name);
-        self.out.push(b':');
-        self.out.extend_from_slice(value);
-    }
-
-    /// Copies members that the entry has.
-    fn copy(&mut self, entry: Entry<'_>, names: &[&str]) {
-        for name in names {
-            if let Some(value) = entry.get(name) {
-                self.member(name, value.bytes());
-            }
+/// Copies members that an entry has.
+fn copy(object: &mut Object<'_>, entry: Entry<'_>, names: &[&str]) {
+    for name in names {
+        if let Some(value) = entry.get(name) {
+            object.json(name, value.bytes());
         }
     }
-
-    fn time(&mut self, ms: Option<i64>) {
-        let time = ms.map_or_else(|| "null".to_owned(), |ms| ms.to_string());
-        self.member("timestamp", time.as_bytes());
-    }
 }
 
-impl Drop for Object<'_> {
-    fn drop(&mut self) {
-        self.out.push(b'}');
-    }
+fn time(object: &mut Object<'_>, ms: Option<i64>) {
+    match ms {
+        Some(ms) => object.number("timestamp", ms),
+        None => object.json("timestamp", b"null"),
+    };
 }
 
 /// Estimates the tokens of a message: four characters a token, and a flat rate an image.

@@ -18,6 +18,7 @@ mod inspect;
 pub mod json;
 pub mod label;
 pub mod line;
+pub(crate) mod listed;
 pub mod load;
 pub mod lock;
 pub mod lookup;

@@ -103,14 +103,9 @@ impl Trace {
 /// Finds the common ancestor of two leaves and what only the old one has above it.
 fn abandoned(session: &Session, old: Option<NodeId>, target: Option<NodeId>) -> (Option<NodeId>, Vec<NodeId>) {
     let kept = walk::active(session, target);
-    let mut left = Vec::new();
-    let mut at = old;
-    while let Some(node) = at.filter(|node| !kept[node.index()]) {
-        left.push(node);
-        at = session.parent(node);
-    }
+    let mut left: Vec<_> = session.ancestors(old).take_while(|node| !kept[node.index()]).collect();
     left.reverse();
-    (at, left)
+    (session.ancestors(old).find(|node| kept[node.index()]), left)
 }
 
 /// Tells whether a move to an entry takes it back instead.

@@ -126,7 +126,7 @@ impl Found<'_> {
         if is_odd {
             return;
         }
-        let path = std::iter::successors(self.leaf, |&node| session.parent(node));
+        let path = session.ancestors(self.leaf);
         for (at, node) in path.filter(|&node| session.is_user(node)).take(PROMPTS).enumerate() {
             self.name(format!("user:{}", at + 1), node, Reason::Prompt);
         }

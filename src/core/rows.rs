@@ -67,7 +67,7 @@ pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows 
     }
     let leaf = leaf.and_then(|leaf| {
         let row = shape.row(leaf)?;
-        let steps = std::iter::successors(Some(leaf), |&node| session.parent(node));
+        let steps = session.ancestors(leaf);
         Some((row, steps.take_while(|&node| node != shown[row]).count()))
     });
     Rows { rows, branches, leaf }

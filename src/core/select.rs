@@ -61,7 +61,7 @@ fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Matches {
         return Matches::of(session.labelled(label).to_vec());
     }
     if let Some(count) = base.strip_prefix("user:").and_then(|count| count.parse::<usize>().ok()) {
-        let mut users = std::iter::successors(leaf, |&node| session.parent(node)).filter(|&node| session.is_user(node));
+        let mut users = session.ancestors(leaf).filter(|&node| session.is_user(node));
         return count.checked_sub(1).and_then(|skip| users.nth(skip)).map_or(Matches::None, Matches::One);
     }
     Matches::None
@@ -92,12 +92,9 @@ fn split_steps(name: &str) -> (&str, usize) {
 }
 
 fn climb(session: &Session, node: NodeId, steps: usize, name: &str) -> Result<NodeId> {
-    let mut at = node;
-    for climbed in 0..steps {
-        let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: climbed };
-        at = session.parent(at).ok_or_else(too_far)?;
-    }
-    Ok(at)
+    let ancestors = || session.ancestors(session.parent(node)).count();
+    let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
+    session.ancestors(node).nth(steps).ok_or_else(too_far)
 }
 
 fn ambiguous(session: &Session, base: &str, nodes: &[NodeId]) -> Result<Error> {
@@ -118,8 +115,7 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
         return "there is no leaf before the first entry".to_owned();
     }
     if base.strip_prefix("user:").is_some_and(|count| count.parse::<usize>().is_ok()) {
-        let path = std::iter::successors(leaf, |&node| session.parent(node));
-        return match path.filter(|&node| session.is_user(node)).count() {
+        return match session.ancestors(leaf).filter(|&node| session.is_user(node)).count() {
             0 => "there is no user message on the path".to_owned(),
             1 => "there is one user message on the path, `user:1`".to_owned(),
             count => format!("there are {count} user messages on the path, `user:1` is the last"),

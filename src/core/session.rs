@@ -170,6 +170,11 @@ impl Session {
         (parent != NONE).then_some(NodeId(parent))
     }
 
+    /// Returns an entry and everything above it, up to its root; nothing for the null leaf.
+    pub fn ancestors(&self, from: impl Into<Option<NodeId>>) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(from.into(), |&node| self.parent(node))
+    }
+
     /// Gives the id that an orphan names as its parent.
     pub fn missing_parent(&self, node: NodeId) -> Option<&str> {
         let at = self.missing.binary_search_by_key(&node, |(orphan, _)| *orphan).ok()?;
@@ -293,7 +298,7 @@ impl Session {
         // Calls stand right above their results; bounds keep odd files from quadratic time.
         const NEAR: usize = 64;
         const ASSISTANTS: usize = 8;
-        let above = std::iter::successors(self.parent(result), |&node| self.parent(node)).take(NEAR);
+        let above = self.ancestors(self.parent(result)).take(NEAR);
         above.filter(|&node| self.traits(node).role == Role::Assistant).take(ASSISTANTS)
     }
 }

@@ -7,7 +7,7 @@ use super::session::{NodeId, Session};
 
 /// Gives the path from a root to an entry, both included; empty for the null leaf.
 pub fn path(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
-    let mut path: Vec<_> = std::iter::successors(leaf, |&node| session.parent(node)).collect();
+    let mut path: Vec<_> = session.ancestors(leaf).collect();
     path.reverse();
     path
 }
@@ -15,7 +15,7 @@ pub fn path(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
 /// Tells of every entry whether it is on the path to the leaf.
 pub fn active(session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
     let mut active = vec![false; session.len()];
-    for node in std::iter::successors(leaf, |&node| session.parent(node)) {
+    for node in session.ancestors(leaf) {
         active[node.index()] = true;
     }
     active
@@ -83,7 +83,7 @@ pub fn tips(session: &Session) -> Vec<NodeId> {
 
 /// Gives the nearest part of the conversation on the path to an entry, the entry itself included.
 pub fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
-    let mut path = std::iter::successors(Some(node), |&node| session.parent(node));
+    let mut path = session.ancestors(node);
     path.find(|&node| session.traits(node).kind.is_conversation())
 }
 

@@ -8,6 +8,7 @@ pub mod compare;
 pub mod context;
 pub mod escape;
 pub mod excerpt;
+pub mod exit;
 pub mod fit;
 pub mod graph;
 pub mod json;

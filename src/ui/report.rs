@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::escape;
+use super::exit::Exit;
 use super::moved::quoted;
 use super::paint::{Ink, Paint};
-use crate::core::error::Error;
-use crate::core::problem::Problem;
+use crate::core::error::{Error, ErrorKind};
+use crate::core::problem::{Problem, WarningKind};
 
 /// A failure with everything that is told about it.
 #[derive(Debug)]
 pub struct Failure {
     /// The stable name.
-    pub kind: &'static str,
+    pub kind: ErrorKind,
     /// What failed and why.
     pub message: String,
     /// The message as people get it, line by line; each is made safe by itself.
@@ -27,23 +28,17 @@ pub struct Failure {
     pub line: Option<u32>,
     /// How to get on.
     pub hint: Option<String>,
-    /// The exit code.
-    pub exit: u8,
+    /// How the program ends.
+    pub exit: Exit,
 }
-
-/// The exit code of what could not be done.
-pub const COULD_NOT: u8 = 2;
-/// The exit code of what a hook said no to.
-pub const CANCELLED: u8 = 3;
 
 impl Failure {
     /// Wraps a failure of the core with the file's name.
     pub fn new(error: &Error, file: &Path) -> Self {
         let file = (file != Path::new("-")).then(|| file.to_owned());
         let exit = match error {
-            // 128 + the signal's number, as shells have it.
-            Error::Interrupted { signal } => u8::try_from(128 + signal).unwrap_or(COULD_NOT),
-            _ => COULD_NOT,
+            Error::Interrupted { signal } => Exit::after(*signal),
+            _ => Exit::CouldNot,
         };
         let lines = match error {
             Error::Ambiguous { name, candidates, count } => {
@@ -67,18 +62,18 @@ impl Failure {
 
     /// Makes a failure of the command line.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::plain("usage", message.into(), Some(hint.into()))
+        Self::plain(ErrorKind::Usage, message.into(), Some(hint.into()))
     }
 
     /// Makes a failure to write what was to be printed.
     pub fn output(cause: &dyn fmt::Display) -> Self {
-        Self::plain("io", format!("cannot write the output: {cause}"), None)
+        Self::plain(ErrorKind::Io, format!("cannot write the output: {cause}"), None)
     }
 
     /// Makes a failure that is about no file.
-    pub fn plain(kind: &'static str, message: String, hint: Option<String>) -> Self {
+    pub fn plain(kind: ErrorKind, message: String, hint: Option<String>) -> Self {
         let lines = vec![message.clone()];
-        Self { kind, message, lines, file: None, line: None, hint, exit: COULD_NOT }
+        Self { kind, message, lines, file: None, line: None, hint, exit: Exit::CouldNot }
     }
 }
 
@@ -127,18 +122,18 @@ impl Report {
     /// Tells of what is odd in a file.
     pub fn problems(self, problems: &[Problem], file: &Path) {
         for Problem { kind, line, message } in problems {
-            self.warn(kind.name(), message, Some(file), *line);
+            self.warn(*kind, message, Some(file), *line);
         }
     }
 
     /// Gives a warning.
-    pub fn warn(self, kind: &str, message: &str, file: Option<&Path>, line: Option<u32>) {
+    pub fn warn(self, kind: WarningKind, message: &str, file: Option<&Path>, line: Option<u32>) {
         if self.quiet {
             return;
         }
         let file = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
         if self.json {
-            return self.object(&Line::<()>::Warning(Message { kind, message, file, line, hint: None }));
+            return self.object(&Line::<()>::Warning(Message { kind: kind.name(), message, file, line, hint: None }));
         }
         self.say("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
     }
@@ -177,7 +172,7 @@ impl Report {
         let file = file.as_ref().map(|file| file.display().to_string());
         let hint = hint.as_deref().filter(|_| !self.quiet);
         if self.json {
-            return self.object(&Line::<()>::Error(Message { kind, message, file, line: *line, hint }));
+            return self.object(&Line::<()>::Error(Message { kind: kind.name(), message, file, line: *line, hint }));
         }
         let (head, rest) = lines.split_first().map_or((&message[..], &[][..]), |(head, rest)| (&head[..], rest));
         self.say("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));

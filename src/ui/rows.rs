@@ -12,6 +12,7 @@ use super::output::Output;
 use crate::core::body::Bodies;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
+use crate::core::json::Object;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
 
@@ -108,10 +109,7 @@ impl<'b, 's> LineRows<'b, 's> {
     /// # Errors
     /// As [`Bodies::entry`].
     pub fn add_entry(&self, out: &mut Vec<u8>, node: NodeId) -> Result<()> {
-        out.pop();
-        out.extend_from_slice(b",\"entry\":");
-        out.extend_from_slice(self.lock().entry(node)?.object().bytes());
-        out.push(b'}');
+        Object::reopen(out).json("entry", self.lock().entry(node)?.object().bytes());
         Ok(())
     }
 }

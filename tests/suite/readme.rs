@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 
 use clap::CommandFactory;
 use session_tree::cli::Cli;
+use session_tree::core::error::ErrorKind;
+use session_tree::core::problem::WarningKind;
+use session_tree::ui::exit::Exit;
 
 use crate::support::data;
 
@@ -246,22 +249,20 @@ fn every_option_it_names_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// Gives the strings in the body of a function of a source file.
-fn strings_of(file: &str, function: &str) -> Vec<String> {
-    let source = fs::read_to_string(root().join(file)).expect("the source is there");
-    let start = source.find(&format!("pub fn {function}(")).unwrap_or_else(|| panic!("no `{function}` in {file}"));
-    let body = &source[start..];
-    let body = &body[..body.find("\n    }\n").expect("it ends")];
-    body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+/// Checks that the README has a table with exactly these rows.
+fn check_table(head: &str, rows: impl Iterator<Item = (String, &'static str)>) {
+    let rows: String = rows.map(|(name, meaning)| format!("| {name} | {meaning} |\n")).collect();
+    assert!(readme().contains(&format!("\n{head}\n{rows}\n")), "README.md has another table than:\n{head}\n{rows}");
 }
 
 #[test]
-fn every_kind_of_message_is_explained() {
-    let readme = readme();
-    let errors = strings_of("src/core/error.rs", "kind");
-    let warnings = strings_of("src/core/problem.rs", "name");
-    assert!(errors.contains(&"not-a-session".to_owned()) && warnings.contains(&"orphan".to_owned()));
-    let kinds = errors.into_iter().chain(warnings).chain(["usage".to_owned()]);
-    let missing: Vec<_> = kinds.filter(|kind| !readme.contains(&format!("`{kind}`"))).collect();
-    assert!(missing.is_empty(), "not in README.md: {missing:?}");
+fn its_tables_of_messages_and_exit_codes_are_those_of_the_program() {
+    check_table(
+        "| exit | meaning |\n|--:|---|",
+        Exit::ALL.iter().map(|exit| (exit.code().to_string(), exit.meaning())),
+    );
+    let errors = ErrorKind::ALL.iter().map(|kind| (format!("`{}`", kind.name()), kind.meaning()));
+    check_table("| error kind | meaning |\n|---|---|", errors);
+    let warnings = WarningKind::ALL.iter().map(|kind| (format!("`{}`", kind.name()), kind.meaning()));
+    check_table("| warning kind | meaning, and what is done |\n|---|---|", warnings);
 }

@@ -87,7 +87,7 @@ fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<
 fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>, spots: &mut Vec<Spot>) -> Result<()> {
     let is_message = |&node: &NodeId| matches!(session.traits(node).kind, Kind::Message | Kind::CustomMessage);
     let before = |node: NodeId| {
-        let above = std::iter::successors(session.parent(node), |&node| session.parent(node));
+        let above = session.ancestors(session.parent(node));
         let count = (last == Some(node)).then(|| above.filter(is_message).count())?;
         u32::try_from(count).ok()
     };

@@ -78,8 +78,7 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
     let what = kind.name().unwrap_or("unknown type");
     let mut why = format!("it is the last entry of the file ({what})");
     if !kind.is_conversation() {
-        let talk = std::iter::successors(Some(leaf), |&node| session.parent(node));
-        let talk = talk.skip(1).find(|&node| session.traits(node).kind.is_conversation());
+        let talk = session.ancestors(session.parent(leaf)).find(|&node| session.traits(node).kind.is_conversation());
         why += &match talk {
             Some(talk) => {
                 format!("; the conversation goes on below `{}`, line {}", session.id(talk), session.line(talk))

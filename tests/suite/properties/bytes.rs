@@ -12,7 +12,7 @@ use session_tree::core::filter::Filter;
 use session_tree::core::json::Raw;
 use session_tree::core::load::Keep;
 use session_tree::core::message;
-use session_tree::core::problem::ProblemKind;
+use session_tree::core::problem::WarningKind;
 use session_tree::core::select;
 use session_tree::core::session::Session;
 use session_tree::core::source::Source;
@@ -128,7 +128,7 @@ fn a_cut_at_any_byte_loses_no_whole_line() {
         let torn: Vec<_> = session.problems.list().into_iter().map(|problem| (problem.kind, problem.line)).collect();
         let line = u32::try_from(bytes.split(|&byte| byte == b'\n').count()).unwrap();
         let is_torn = ends.last() == Some(&false);
-        assert_eq!(torn, if is_torn { vec![(ProblemKind::TornLine, Some(line))] } else { vec![] }, "cut at {cut}");
+        assert_eq!(torn, if is_torn { vec![(WarningKind::TornLine, Some(line))] } else { vec![] }, "cut at {cut}");
     }
 }
 
@@ -223,7 +223,7 @@ fn is_noticed(before: &[u8], after: &[u8]) -> bool {
     let session = Session::load(Source::open(file.path()).unwrap(), Keep::NOTHING, 1).unwrap();
     fs::write(file.path(), after).unwrap();
     let mut bodies = Bodies::new(&session);
-    let mut read = |node| bodies.entry(node).map(|_| ()).map_err(|error| error.kind());
+    let mut read = |node| bodies.entry(node).map(|_| ()).map_err(|error| error.kind().name());
     let read: Vec<_> = session.nodes().map(&mut read).collect();
     assert!(read.iter().all(|read| matches!(read, Ok(()) | Err("changed"))), "{read:?}");
     read.contains(&Err("changed"))

@@ -7,7 +7,7 @@ use session_tree::core::body::Bodies;
 use session_tree::core::compare;
 use session_tree::core::context;
 use session_tree::core::load::Keep;
-use session_tree::core::problem::ProblemKind;
+use session_tree::core::problem::WarningKind;
 use session_tree::core::rows::Rows;
 use session_tree::core::select;
 use session_tree::core::session::{NodeId, Session};
@@ -79,7 +79,7 @@ fn a_chain_of_200_000() {
 fn a_loop_of_100_000() {
     let count = 100_000;
     let session = session(count, |at| line(at, Some((at + 1) % count), r#""type":"custom""#));
-    assert_eq!(session.problems.count(ProblemKind::Cycle), 1);
+    assert_eq!(session.problems.count(WarningKind::Cycle), 1);
     assert_eq!(session.roots().len(), 1);
     // The last entry of the file is the child of its first, and at the top of all others.
     assert_eq!(walk::path(&session, session.leaf()).len(), 2);
@@ -126,7 +126,7 @@ fn a_label_set_100_000_times() {
 #[test]
 fn an_id_used_100_000_times() {
     let session = session(100_000, |_| line(0, None, USER));
-    assert_eq!((session.len(), session.problems.count(ProblemKind::DuplicateId)), (1, 99_999));
+    assert_eq!((session.len(), session.problems.count(WarningKind::DuplicateId)), (1, 99_999));
     assert_eq!(session.problems.list().len(), 21);
 }
 
@@ -134,8 +134,8 @@ fn an_id_used_100_000_times() {
 fn bad_lines_100_000_times() {
     let session = session(100_000, |at| if at % 2 == 0 { "{\"a\":[1".to_owned() } else { "{}".to_owned() });
     assert!(session.is_empty());
-    assert_eq!(session.problems.count(ProblemKind::MalformedLine), 50_000);
-    assert_eq!(session.problems.count(ProblemKind::ForeignLine), 50_000);
+    assert_eq!(session.problems.count(WarningKind::MalformedLine), 50_000);
+    assert_eq!(session.problems.count(WarningKind::ForeignLine), 50_000);
 }
 
 /// A tool result looks for its call above itself; here none has one.
