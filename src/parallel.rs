@@ -188,48 +188,38 @@ pub fn in_background(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
     use std::panic::{self, AssertUnwindSafe};
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc;
-    use std::sync::{Barrier, Mutex};
-    use std::thread::{self, Builder, ThreadId};
+    use std::sync::{Barrier, Mutex, mpsc};
+    use std::thread::{self, Builder};
     use std::time::Duration;
 
-    use super::{Pool, in_background};
-
-    /// How long a test that fails may hang.
-    const PATIENCE: Duration = Duration::from_secs(30);
+    use super::Pool;
 
     /// No system has the memory for the stack of such a thread.
     fn impossible_thread() -> Builder {
         Builder::new().stack_size(1 << 60)
     }
 
-    /// Returns an odd number that looks random.
+    /// Returns a number that looks random.
     fn scrambled(number: usize) -> usize {
-        let mut bits = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits ^= bits >> 29;
-        usize::try_from(bits.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40).unwrap() | 1
+        (number + 1).wrapping_mul(0x9e37_79b9) >> 7
     }
 
-    /// Takes a number of turns of the processor that differs from item to item.
+    /// Gives up the processor a number of times that differs from item to item.
     fn dawdle(seed: usize) {
-        (0..scrambled(seed) % 32).for_each(|_| thread::yield_now());
+        (0..scrambled(seed) % 8).for_each(|_| thread::yield_now());
     }
 
-    /// Returns the items as they were taken, each with the thread that made it.
-    fn all(pool: Pool<(usize, ThreadId)>, count: usize) -> Vec<(usize, ThreadId)> {
-        let mut taken = Vec::new();
-        let Ok(()) = pool.run::<_, Infallible>(
-            count,
-            || |at| (scrambled(at), thread::current().id()),
-            |at, item| {
-                assert_eq!(at, taken.len());
-                taken.push(item);
-                Ok(())
-            },
-        );
+    /// Takes all items; they come in order and to the calling thread.
+    fn all<T: Send, W: FnMut(usize) -> T>(pool: Pool<T>, count: usize, worker: impl Fn() -> W + Sync) -> Vec<T> {
+        let (mut taken, calling) = (Vec::new(), thread::current().id());
+        let done = pool.run(count, worker, |at, item| {
+            taken.push(item);
+            dawdle(at);
+            if (at + 1, thread::current().id()) == (taken.len(), calling) { Ok(()) } else { Err(at) }
+        });
+        assert_eq!((done, taken.len()), (Ok(()), count));
         taken
     }
 
@@ -238,32 +228,45 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_jobs_gives_the_same_items_in_order_and_not_too_far_ahead() {
+    fn any_number_of_jobs_gives_the_same_items_with_a_worker_on_each_thread() {
         for seed in 0..60 {
-            let (count, jobs, ahead) = (scrambled(seed) % 80, 1 + seed % 7, scrambled(seed + 1000) % 12);
-            let (begun, calling) = (AtomicUsize::new(0), thread::current().id());
+            let (count, jobs) = (scrambled(seed) % 80, 1 + seed % 7);
             let worker = || {
-                let (begun, mut own) = (&begun, 0);
+                let mut own = 0;
                 move |at| {
-                    begun.fetch_add(1, Ordering::SeqCst);
                     dawdle(seed * 100 + at);
                     own += 1;
-                    (at, own)
+                    (scrambled(at), own)
                 }
             };
-            let (mut taken, mut firsts) = (0, 0);
-            let Ok(()) = Pool::new(jobs, ahead).run::<_, Infallible>(count, worker, |at, item| {
-                assert_eq!((at, item.0, thread::current().id()), (taken, taken, calling));
+            let taken = all(Pool::new(jobs, seed % 12), count, worker);
+            assert!(taken.iter().map(|item| item.0).eq((0..count).map(scrambled)));
+            let workers = taken.iter().filter(|item| item.1 == 1).count();
+            assert!((count.min(1)..=jobs).contains(&workers), "{workers} threads of {jobs}");
+        }
+    }
+
+    #[test]
+    fn no_more_than_the_room_holds_is_begun() {
+        for (jobs, heavy, room) in [(1, 1, 3), (2, 1, 5), (4, 1, 1), (3, 1, 9), (2, 100, 100), (4, 100, 100)] {
+            let (begun, mut taken) = (AtomicUsize::new(0), 0);
+            // Every other item is heavy once it is made; before, it counts for one.
+            let pool =
+                Pool::new(jobs, room).weighing(|&(at, heavy): &(usize, usize)| if at % 2 < 1 { heavy } else { 1 });
+            let worker = || {
+                |at| {
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    (at, heavy)
+                }
+            };
+            let most = if heavy > 1 { 2 * jobs } else { room };
+            let done = pool.run(200, worker, |at, _| {
                 taken += 1;
-                // Each thread counts its own items.
-                firsts += usize::from(item.1 == 1);
                 dawdle(at);
                 let waiting = begun.load(Ordering::SeqCst) - taken;
-                assert!(waiting <= ahead.max(1), "{waiting} are begun, not {ahead}");
-                Ok(())
+                if waiting <= most { Ok(()) } else { Err((waiting, most)) }
             });
-            assert_eq!((taken, begun.into_inner()), (count, count));
-            assert!(firsts <= jobs && (firsts > 0 || count == 0), "{firsts} threads of {jobs}");
+            assert_eq!((done, taken), (Ok(()), 200));
         }
     }
 
@@ -275,52 +278,24 @@ mod tests {
             let (sender, receiver) = (sender.clone(), &receiver);
             move |at| match at {
                 // The first one waits for the last one, which another thread makes.
-                0 => receiver.lock().unwrap().recv_timeout(PATIENCE).unwrap(),
+                0 => receiver.lock().unwrap().recv_timeout(Duration::from_secs(30)).unwrap(),
                 19 => sender.send(()).unwrap(),
                 _ => {}
             }
         };
-        let mut order = Vec::new();
-        let Ok(()) = Pool::new(2, 20).run::<_, Infallible>(20, worker, |at, ()| {
-            order.push(at);
-            Ok(())
-        });
-        assert!(order.into_iter().eq(0..20));
-    }
-
-    #[test]
-    fn heavy_items_leave_no_room_for_others() {
-        for jobs in [2, 4] {
-            let made = AtomicUsize::new(0);
-            let pool = Pool::new(jobs, 100).weighing(|at: &usize| if at.is_multiple_of(2) { 100 } else { 1 });
-            let worker = || {
-                |at| {
-                    made.fetch_add(1, Ordering::SeqCst);
-                    at
-                }
-            };
-            let Ok(()) = pool.run::<_, Infallible>(200, worker, |at, _| {
-                dawdle(at);
-                // What was begun before the first heavy one was made, and what light ones let begin.
-                let waiting = made.load(Ordering::SeqCst) - at;
-                assert!(waiting <= 2 * jobs + 1, "{waiting} of {jobs} jobs");
-                Ok(())
-            });
-            assert_eq!(made.into_inner(), 200);
-        }
+        all(Pool::new(2, 20), 20, worker);
     }
 
     #[test]
     fn a_panic_ends_all_threads() {
         for (bad, ahead) in [(0, 3), (17, 1), (17, usize::MAX)] {
-            let items = || Pool::new(4, ahead);
-            let worker = || |at| assert!(at != bad, "on purpose");
-            assert!(panics(|| items().run(usize::MAX, worker, |_, ()| Ok::<_, Infallible>(()))), "made");
+            let fail = |at| assert!(at != bad, "on purpose");
+            assert!(panics(|| Pool::new(4, ahead).run(usize::MAX, || fail, |_, ()| Ok::<_, ()>(()))), "made");
             let take = |at, ()| {
-                assert!(at != bad, "on purpose");
-                Ok::<_, Infallible>(())
+                fail(at);
+                Ok::<_, ()>(())
             };
-            assert!(panics(|| items().run(usize::MAX, || |_| (), take)), "taken");
+            assert!(panics(|| Pool::new(4, ahead).run(usize::MAX, || |_| (), take)), "taken");
         }
         // It need not be the calling thread that fails.
         let (calling, both) = (thread::current().id(), Barrier::new(2));
@@ -330,39 +305,26 @@ mod tests {
                 assert_eq!(thread::current().id(), calling, "on purpose");
             }
         };
-        assert!(panics(|| Pool::new(2, 2).run(2, worker, |_, ()| Ok::<_, Infallible>(()))));
+        assert!(panics(|| all(Pool::new(2, 2), 2, worker)));
     }
 
     #[test]
     fn who_takes_may_stop_all_threads() {
         for (jobs, ahead) in [(1, 1), (2, 3), (4, 1), (4, usize::MAX)] {
-            let mut taken = 0;
             // Nobody would live to see the last one.
-            let stopped = Pool::new(jobs, ahead).run(
-                usize::MAX,
-                || |at| at,
-                |at, item| {
-                    taken += 1;
-                    if item == 30 { Err(at) } else { Ok(()) }
-                },
-            );
-            assert_eq!((stopped, taken), (Err(30), 31));
+            let stopped =
+                Pool::new(jobs, ahead).run(usize::MAX, || |at| at, |at, item| if item < 30 { Ok(()) } else { Err(at) });
+            assert_eq!(stopped, Err(30));
         }
     }
 
     #[test]
     fn without_further_threads_the_calling_one_makes_everything() {
-        let (calling, expected) = (thread::current().id(), all(Pool::new(1, 1), 50));
-        assert!(expected.iter().all(|(_, thread)| *thread == calling), "one job needs no thread");
         assert!(impossible_thread().spawn(|| ()).is_err());
-        assert_eq!(all(Pool { thread: impossible_thread, ..Pool::new(4, 8) }, 50), expected);
-    }
-
-    #[test]
-    fn what_runs_in_the_background_is_another_thread() {
-        let (sender, receiver) = mpsc::channel();
-        let helper = in_background(move || sender.send(thread::current().id()).unwrap()).unwrap();
-        assert_ne!(receiver.recv_timeout(PATIENCE).unwrap(), thread::current().id());
-        helper.join().unwrap();
+        let calling = thread::current().id();
+        for pool in [Pool::new(1, 8), Pool { thread: impossible_thread, ..Pool::new(4, 8) }] {
+            let taken = all(pool, 50, || |at| (at, thread::current().id()));
+            assert!(taken.into_iter().eq((0..50).map(|at| (at, calling))));
+        }
     }
 }
