@@ -7,9 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -20,9 +19,10 @@ use super::paths::{self, Job, Paths};
 use super::world;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::{self, Checked, Code, Finding, Severity, Spot, why};
-use crate::core::error::{Error, ErrorKind};
+use crate::core::error::Error;
 use crate::core::source::Source;
 use crate::core::write::{self, Manners, Place};
+use crate::parallel::Pool;
 use crate::ui;
 use crate::ui::check::{Counts, Findings, Form};
 use crate::ui::exit::Exit;
@@ -149,6 +149,8 @@ fn read_baseline(path: &Path) -> Result<Baseline> {
 const SHOWN: usize = 10;
 /// Of a file with more findings than this the words are made while they are printed.
 const HELD: usize = 1000;
+/// How many findings a thread may hold that are not yet printed.
+const AHEAD: usize = 10 * HELD;
 
 /// A file that is done.
 struct Done {
@@ -168,26 +170,15 @@ enum Words {
     Failed(Failure),
 }
 
-/// What the threads share with the one that prints in the order of the files.
-#[derive(Default)]
-struct Desk {
-    next: usize,
-    done: BTreeMap<usize, Done>,
-    /// Nobody reads what is printed any more.
-    is_closed: bool,
-}
-
-/// A desk with a bell.
-#[derive(Default)]
-struct Shared(Mutex<Desk>, Condvar);
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Desk> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'d>(&self, desk: MutexGuard<'d, Desk>) -> MutexGuard<'d, Desk> {
-        self.1.wait(desk).unwrap_or_else(PoisonError::into_inner)
+impl Done {
+    /// Returns how many findings a file counts for until it is printed; those of a file with so many that
+    /// they are not made yet fill all the room of a thread.
+    fn weight(&self) -> usize {
+        match &self.words {
+            Words::Few(findings, _) => 1 + findings.len(),
+            Words::Many(_) => AHEAD,
+            Words::Failed(_) => 1,
+        }
     }
 }
 
@@ -261,46 +252,41 @@ impl CheckArgs {
 
     /// Checks all files, several at once, and prints what is found in their order.
     fn all(&self, app: &App, jobs: &[Job], policy: &Policy, out: &mut Findings) -> Result<(Counts, Baseline, bool)> {
-        let next = AtomicUsize::new(0);
-        let shared = Shared::default();
         let workers = app.jobs.min(jobs.len()).max(1);
         let threads = (app.jobs / workers).max(1);
         let done = Arc::default();
         // Of a single file the bytes are counted.
         let files = (jobs.len() > 1).then(|| Count::Things(Arc::clone(&done), jobs.len(), "files"));
         let progress = files.map(|files| Progress::new(app.report, "checking", files));
-        let work = || {
-            let _alarm = Alarm(&shared);
-            while let Some((at, job)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                jobs.get(at).map(|job| (at, job))
-            } {
-                let checked = self.one(app, policy, job, threads, jobs.len() == 1);
+        let worker = || {
+            |at: usize| {
+                let checked = self.one(app, policy, &jobs[at], threads, jobs.len() == 1);
                 done.fetch_add(1, Ordering::Relaxed);
-                let is_large = matches!(checked.words, Words::Many(_));
-                let mut desk = shared.lock();
-                desk.done.insert(at, checked);
-                shared.1.notify_all();
-                // No more large ones are in memory than there are threads.
-                while is_large && desk.next <= at && !desk.is_closed {
-                    desk = shared.wait(desk);
-                }
-                if desk.is_closed {
-                    break;
-                }
+                checked
             }
         };
-        thread::scope(|scope| {
-            let start = || thread::Builder::new().spawn_scoped(scope, work);
-            let started = (0..workers.min(jobs.len())).map(|_| start()).filter(Result::is_ok).count();
-            if started == 0 && !jobs.is_empty() {
-                return Err(Failure::plain(ErrorKind::Io, "cannot start a thread".to_owned(), None).into());
+        let mut counts = Counts { files: jobs.len(), ..Counts::default() };
+        let mut known = Baseline::default();
+        let mut could_not = false;
+        let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Done::weight);
+        pool.run(jobs.len(), worker, |at, done| -> Result<()> {
+            counts.add(done.counts);
+            known.merge(done.known);
+            if matches!(&done.words, Words::Few(findings, _) if findings.is_empty()) {
+                return Ok(());
             }
-            let printed = self.print(app, jobs, policy, &shared, progress.as_ref(), out);
-            shared.lock().is_closed = true;
-            shared.1.notify_all();
-            printed
-        })
+            let path = &jobs[at].path;
+            could_not |= match progress.as_ref().filter(|progress| progress.is_shown()) {
+                Some(progress) => progress.aside(|| {
+                    let could_not = self.print_file(app, path, policy, done.words, out);
+                    out.flush()?;
+                    could_not
+                }),
+                None => self.print_file(app, path, policy, done.words, out),
+            }?;
+            Ok(())
+        })?;
+        Ok((counts, known, could_not))
     }
 
     /// Checks a file and makes the words of what was found, if they are few.
@@ -377,49 +363,6 @@ impl CheckArgs {
         Ok(seen.into_inner())
     }
 
-    /// Prints what is found, each file when its turn comes.
-    fn print(
-        &self,
-        app: &App,
-        jobs: &[Job],
-        policy: &Policy,
-        shared: &Shared,
-        progress: Option<&Progress>,
-        out: &mut Findings,
-    ) -> Result<(Counts, Baseline, bool)> {
-        let mut counts = Counts { files: jobs.len(), ..Counts::default() };
-        let mut known = Baseline::default();
-        let mut could_not = false;
-        for (at, Job { path, .. }) in jobs.iter().enumerate() {
-            let mut desk = shared.lock();
-            let done = loop {
-                match desk.done.remove(&at) {
-                    Some(done) => break done,
-                    // A panic is on its way.
-                    None if desk.is_closed => return Ok((counts, known, true)),
-                    None => desk = shared.wait(desk),
-                }
-            };
-            drop(desk);
-            counts.add(done.counts);
-            known.merge(done.known);
-            let is_silent = matches!(&done.words, Words::Few(findings, _) if findings.is_empty());
-            if !is_silent {
-                could_not |= match progress.filter(|progress| progress.is_shown()) {
-                    Some(progress) => progress.aside(|| {
-                        let could_not = self.print_file(app, path, policy, done.words, out);
-                        out.flush()?;
-                        could_not
-                    }),
-                    None => self.print_file(app, path, policy, done.words, out),
-                }?;
-            }
-            shared.lock().next = at + 1;
-            shared.1.notify_all();
-        }
-        Ok((counts, known, could_not))
-    }
-
     /// Prints what is found in a file; tells whether it could not be read.
     fn print_file(&self, app: &App, path: &Path, policy: &Policy, words: Words, out: &mut Findings) -> Result<bool> {
         let name = path.display().to_string();
@@ -477,18 +420,6 @@ impl Policy {
                 counts.warnings += 1;
                 counts.denied += usize::from(self.denied.contains(&code));
             }
-        }
-    }
-}
-
-/// Ends the work of all threads if one panics, so that none waits for what it was to check.
-struct Alarm<'s>(&'s Shared);
-
-impl Drop for Alarm<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.lock().is_closed = true;
-            self.0.1.notify_all();
         }
     }
 }

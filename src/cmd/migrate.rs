@@ -1,13 +1,13 @@
 //! `migrate`: brings old files to version 3.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -20,6 +20,7 @@ use crate::core::migrate::{self, Need, Torn};
 use crate::core::problem::WarningKind;
 use crate::core::source::Source;
 use crate::core::write::{self, Backup, Place, Unsynced};
+use crate::parallel::Pool;
 use crate::ui::exit::Exit;
 use crate::ui::json::Migrated;
 use crate::ui::output::Output;
@@ -166,33 +167,23 @@ impl MigrateArgs {
         let files = (jobs.len() > 1).then(|| Count::Things(Arc::clone(&counted), jobs.len(), "files"));
         let _progress = files.map(|files| Progress::new(app.report, "migrating", files));
         let only = Some(app).filter(|_| jobs.len() == 1);
-        // Other names of a file wait until it is done under its first one.
         let mut seen = HashSet::new();
-        let is_first = |at: &usize| jobs[*at].path.canonicalize().map_or(true, |path| seen.insert(path));
-        let (first, again): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_first);
-        let next = AtomicUsize::new(0);
-        let done = Mutex::new(Vec::with_capacity(jobs.len()));
-        let run = |at: usize| {
+        let is_first = |job: &Job| job.path.canonicalize().map_or(true, |path| seen.insert(path));
+        let is_first: Vec<bool> = jobs.iter().map(is_first).collect();
+        let migrate = |at: usize| {
             let outcome = self.migrate(&jobs[at].path, only);
             counted.fetch_add(1, Ordering::Relaxed);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, outcome));
+            outcome
         };
-        let work = || {
-            while let Some(&at) = first.get(next.fetch_add(1, Ordering::Relaxed)) {
-                run(at);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..app.files_at_once.min(first.len()) {
-                // Without a further thread it goes on all the same.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        let pool = Pool::new(app.files_at_once, usize::MAX);
+        let worker = || |at: usize| is_first[at].then(|| migrate(at));
+        let Ok(()) = pool.run::<_, Infallible>(jobs.len(), worker, |at, outcome| {
+            // Another name of a file comes when it is done under its first one.
+            outcomes.push(outcome.unwrap_or_else(|| migrate(at)));
+            Ok(())
         });
-        again.into_iter().for_each(run);
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_unstable_by_key(|(at, _)| *at);
-        done.into_iter().map(|(_, outcome)| outcome).collect()
+        outcomes
     }
 
     fn migrate(&self, path: &Path, only: Option<&App>) -> Outcome {

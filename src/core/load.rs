@@ -4,9 +4,6 @@
 
 use std::hash::BuildHasher;
 use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use hashbrown::DefaultHashBuilder;
 
@@ -20,6 +17,7 @@ use super::problem::{Problems, WarningKind};
 use super::source::Source;
 use super::text::Words;
 use super::time::Stamp;
+use crate::parallel::Pool;
 
 /// What to keep of entries beside their places in the tree, decided while their lines are at hand.
 #[derive(Clone, Copy)]
@@ -243,45 +241,23 @@ pub(crate) fn parts(
     let long = Mutex::new(());
     let block = BLOCK as u64;
     let count = (source.len() - behind.min(source.len())).div_ceil(block);
-    let next = AtomicU64::new(0);
-    let done = Mutex::new(Ok(Vec::new()));
-    let work = || {
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let worker = || {
         let inspector = (look == Look::Inspect).then(Inspector::default);
         let (lines, scan, hasher) = (Lines::new(source, &long), Scan::default(), hasher.clone());
         let mut reader = Reader { lines, scan, inspector, keep, is_list, hasher, part: Part::default() };
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= count {
-                break;
-            }
-            let from = behind + index * block;
-            let part = reader.part(from, source.len().min(from + block), behind);
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            match part {
-                Ok(part) => {
-                    if let Ok(parts) = &mut *done {
-                        parts.push((index, part));
-                    }
-                }
-                Err(error) => {
-                    *done = Err(error);
-                    next.store(count, Ordering::Relaxed);
-                    break;
-                }
-            }
+        move |index| {
+            let from = behind + index as u64 * block;
+            reader.part(from, source.len().min(from + block), behind)
         }
     };
-    let helpers = usize::try_from(count / 2).unwrap_or(usize::MAX).min(jobs.saturating_sub(1));
-    thread::scope(|scope| {
-        for _ in 0..helpers {
-            // Without a further thread it goes on all the same.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    let mut parts = done.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    parts.sort_unstable_by_key(|(index, _)| *index);
-    Ok(parts.into_iter().map(|(_, part)| part).collect())
+    let mut parts = Vec::with_capacity(count);
+    // All parts are kept. A further thread is not worth its start for a single block.
+    Pool::new(jobs.min(1 + count / 2), usize::MAX).run(count, worker, |_, part| {
+        parts.push(part?);
+        Ok(())
+    })?;
+    Ok(parts)
 }
 
 /// What one thread needs to read blocks.

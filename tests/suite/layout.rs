@@ -43,6 +43,9 @@ const QUESTIONS: [&str; 5] = [
     "terminal_size_of(io::stdout())",
 ];
 
+/// The only files that start threads: the worker pool, and what reads from a child process.
+const THREADS: [&str; 2] = ["parallel.rs", "run.rs"];
+
 /// A source file.
 struct File {
     /// The path below the folder, with `/`.
@@ -292,6 +295,20 @@ fn only_ui_prints() {
             assert!(!code.contains(name), "{name} in src/{}", file.name);
         }
     }
+}
+
+#[test]
+fn only_the_worker_pool_and_child_processes_start_threads() {
+    let files = File::all("src");
+    let starts = |file: &&File| {
+        let code = file.code();
+        let names = |name: &str| words(&code).any(|word| word == name);
+        names("thread") && ["scope", "spawn", "Builder"].into_iter().any(names)
+    };
+    let found: Vec<_> = files.iter().filter(starts).map(|file| file.name.as_str()).collect();
+    assert_eq!(found, THREADS);
+    let pool = files.iter().find(|file| file.name == "parallel.rs").unwrap();
+    assert!(pool.imports().is_empty(), "the worker pool knows no other part");
 }
 
 #[test]
