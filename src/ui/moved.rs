@@ -78,12 +78,11 @@ pub fn text(
     for (name, value) in rows {
         // A path is of no use if it is not whole.
         let is_whole = name == FILE;
+        let room = width.filter(|_| !is_whole).unwrap_or(usize::MAX);
         let name = format!("{name:<9} ");
-        let value = width.filter(|_| !is_whole).map_or(value.clone(), |width| {
-            fit::cut(&value, width.saturating_sub(name.len()), paint.ascii).into_owned()
-        });
+        let name = fit::cut(&name, room, paint.ascii);
         paint.push(&mut out, Ink::Dim, &name);
-        out.push_str(&value);
+        out.push_str(&fit::cut(&value, room - fit::width(&name), paint.ascii));
         out.push('\n');
     }
     Ok(out)
