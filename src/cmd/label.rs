@@ -22,7 +22,7 @@ use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
-use crate::ui::tree::{short_ids, speaker, tilde, whole_or_cut};
+use crate::ui::tree::{short_ids, speaker, whole_or_cut};
 use crate::ui::{escape, fit};
 
 /// List, print, set or clear labels
@@ -148,7 +148,7 @@ impl LabelArgs {
                         }
                         None => String::new(),
                     };
-                    output.text(&told(change, &tilde(&words, app.home.as_deref()), app))?;
+                    output.text(&told(change, &app.screen.tilde(&words), app))?;
                 }
                 changes.iter().for_each(|change| hint(session, change, app));
                 if let Some(file) = self.session.found() {
@@ -231,7 +231,7 @@ impl LabelArgs {
         };
         let widths = [widest(&id), widest(&|label| label.name.clone()).min(40), 16, 204];
         let headings = ["id", "label", "when (UTC)", "text"];
-        let listing = Listing::new(&headings, &widths, app.width, output.is_terminal(), app.paint);
+        let listing = Listing::new(&headings, &widths, app.screen.is_terminal, &app.screen);
         output.text(&listing.head())?;
         for piece in labels.chunks(PIECE) {
             let mut cells = Vec::with_capacity(piece.len());
@@ -242,7 +242,7 @@ impl LabelArgs {
                         format!(
                             "{}{}",
                             speaker(session.traits(target)),
-                            tilde(&whole_or_cut(&words, app.paint), app.home.as_deref())
+                            app.screen.tilde(&whole_or_cut(&words, &app.screen))
                         )
                     }
                     None => "(no such entry)".to_owned(),
@@ -264,7 +264,7 @@ fn told(change: &Change, words: &str, app: &App) -> String {
         None => format!("cleared the label of {target}  {words}"),
     };
     let text = escape::line(&text);
-    format!("{}\n", fit::cut(&text, app.width.unwrap_or(usize::MAX), app.paint.ascii))
+    format!("{}\n", app.screen.cut(&text, app.screen.room()))
 }
 
 /// Tells of a new label that is not seen in the usual view, or that another entry has, too.

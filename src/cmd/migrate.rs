@@ -339,8 +339,7 @@ impl MigrateArgs {
                     is_news: outcome.status != Status::Current,
                 })
                 .collect();
-            let is_terminal = output.is_terminal();
-            output.text(&summary::table(&files, app.width, is_terminal, app.paint))?;
+            output.text(&summary::table(&files, &app.screen))?;
         }
         Ok(output.finish()?)
     }

@@ -22,6 +22,7 @@ use crate::run::Failed;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
 use crate::ui::report::{Failure, Report};
+use crate::ui::screen::Screen;
 
 pub mod branch;
 pub mod check;
@@ -74,9 +75,7 @@ enum When {
 pub struct App {
     /// Where messages go.
     pub report: Report,
-    paint: Paint,
-    width: Option<usize>,
-    home: Option<String>,
+    screen: Screen,
     jobs: usize,
     files_at_once: usize,
 }
@@ -95,7 +94,9 @@ impl App {
         // A file that is written waits for the disk much longer than it needs a core.
         let files_at_once = global.jobs.map_or(cores * 4, NonZeroUsize::get);
         let home = env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1);
-        Self { report, paint: paint(&io::stdout()), width, home, jobs, files_at_once }
+        let is_terminal = IsTerminalDyn::is_terminal(&io::stdout());
+        let screen = Screen { paint: paint(&io::stdout()), width, home, is_terminal };
+        Self { report, screen, jobs, files_at_once }
     }
 
     /// Opens a file, or takes in standard input.
@@ -251,7 +252,7 @@ fn read_text(path: &Path) -> Result<String, Error> {
 
 /// Gives how mistakes on a command line that does not parse are reported to programs.
 pub fn json_report() -> Report {
-    Report { json: true, quiet: false, paint: Paint { color: false, ascii: false }, is_watched: false }
+    Report { json: true, quiet: false, paint: Paint::default(), is_watched: false }
 }
 
 /// Gives how hints on such mistakes are told to people.

@@ -24,7 +24,6 @@ use crate::core::summary;
 use crate::hooks::{About, Answer, Event, Preparation};
 use crate::run::{self, Failed};
 use crate::ui::escape;
-use crate::ui::fit;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Told};
 use crate::ui::output::Output;
@@ -381,7 +380,7 @@ impl NavigateArgs {
         }
         if let Some(hook) = &result.cancelled_by {
             let text = format!("cancelled by hook `{}`; nothing was changed\n", escape::line(hook));
-            output.text(&fit::folded(&text, app.width, 0))?;
+            output.text(&app.screen.folded(&text, 0))?;
             return Ok(output.finish()?);
         }
         let (is_dry, written) = (self.dry_run, result.written());
@@ -389,7 +388,7 @@ impl NavigateArgs {
         let lasts = lasts || self.summary_file.is_some();
         let file = self.session.found();
         let told = Told { plan, is_noop, is_dry, lasts, written, file, messages, state: &context.state };
-        let text = moved::text(bodies, &told, app.paint, app.width, app.home.as_deref());
+        let text = moved::text(bodies, &told, &app.screen);
         output.text(&text.map_err(self.session.failed())?)?;
         output.flush()?;
         app.report.hint(&moved::hint(&self.session.session, session, &told));

@@ -11,12 +11,18 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// Returns what stands for text that is left out.
+pub fn mark(ascii: bool) -> &'static str {
+    if ascii { "..." } else { "…" }
+}
+
 /// Cuts a text to at most `columns`, the mark of the cut included.
 pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
     }
-    let mark = if ascii { &"..."[..columns.min(3)] } else { &"…"[..if columns == 0 { 0 } else { "…".len() }] };
+    let mark = if columns == 0 { "" } else { mark(ascii) };
+    let mark = if ascii { &mark[..mark.len().min(columns)] } else { mark };
     let room = columns - width(mark).min(columns);
     let mut taken = 0;
     let mut end = 0;
@@ -179,7 +185,7 @@ pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str>
     if wide <= columns {
         return Cow::Borrowed(text);
     }
-    let mark = if ascii { "..." } else { "…" };
+    let mark = mark(ascii);
     let mut over = (wide + width(mark)).saturating_sub(columns);
     for (at, cluster) in text.grapheme_indices(true) {
         if over == 0 {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::escape;
 use super::fit;
-use super::paint::{Ink, Paint};
-use super::tree::{speaker, tilde};
+use super::paint::Ink;
+use super::screen::Screen;
+use super::tree::speaker;
 use crate::core::body::Bodies;
 use crate::core::context::State;
 use crate::core::error::Result;
@@ -40,23 +41,17 @@ const FILE: &str = "in";
 ///
 /// # Errors
 /// As [`Bodies::words`].
-pub fn text(
-    bodies: &mut Bodies<'_>,
-    told: &Told<'_>,
-    paint: Paint,
-    width: Option<usize>,
-    home: Option<&str>,
-) -> Result<String> {
+pub fn text(bodies: &mut Bodies<'_>, told: &Told<'_>, screen: &Screen) -> Result<String> {
     let plan = told.plan;
     let mut rows = Vec::new();
     if told.is_noop {
-        rows.push(("leaf", format!("{} (already there)", entry(bodies, plan.old, home)?)));
+        rows.push(("leaf", format!("{} (already there)", entry(bodies, plan.old, screen)?)));
     } else {
-        rows.push(("from", entry(bodies, plan.old, home)?));
+        rows.push(("from", entry(bodies, plan.old, screen)?));
         let to = match plan.editor_text {
             // A message that is taken back is a better landmark than the entry above it.
-            Some(_) => format!("before {}", entry(bodies, plan.target, home)?),
-            None => entry(bodies, plan.position, home)?,
+            Some(_) => format!("before {}", entry(bodies, plan.target, screen)?),
+            None => entry(bodies, plan.position, screen)?,
         };
         rows.push((if told.is_dry { "would go" } else { "to" }, to));
         let left = match plan.abandoned.len() {
@@ -78,11 +73,11 @@ pub fn text(
     for (name, value) in rows {
         // A path is of no use if it is not whole.
         let is_whole = name == FILE;
-        let room = width.filter(|_| !is_whole).unwrap_or(usize::MAX);
+        let room = if is_whole { usize::MAX } else { screen.room() };
         let name = format!("{name:<9} ");
-        let name = fit::cut(&name, room, paint.ascii);
-        paint.push(&mut out, Ink::Dim, &name);
-        out.push_str(&fit::cut(&value, room - fit::width(&name), paint.ascii));
+        let name = screen.cut(&name, room);
+        screen.paint.push(&mut out, Ink::Dim, &name);
+        out.push_str(&screen.cut(&value, room - fit::width(&name)));
         out.push('\n');
     }
     Ok(out)
@@ -125,10 +120,10 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn entry(bodies: &mut Bodies<'_>, node: Option<NodeId>, home: Option<&str>) -> Result<String> {
+fn entry(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {
     let Some(node) = node else { return Ok("before the first entry".to_owned()) };
     let words = bodies.words(node)?;
     let session = bodies.session();
-    let text = format!("{}  {}{}", session.id(node), speaker(session.traits(node)), tilde(&words, home));
+    let text = format!("{}  {}{}", session.id(node), speaker(session.traits(node)), screen.tilde(&words));
     Ok(escape::line(&text).into_owned())
 }
