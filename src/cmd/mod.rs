@@ -289,7 +289,8 @@ fn color(when: Option<When>, stream: &dyn IsTerminalDyn) -> bool {
 }
 
 fn terminal_width() -> Option<usize> {
-    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let terminal = rustix::termios::tcgetwinsize(io::stdout()).map(|size| usize::from(size.ws_col));
     let columns = || env::var("COLUMNS").ok()?.parse().ok();
-    terminal.or_else(columns).filter(|&width| width > 0)
+    // A terminal that nobody has told its size says 0.
+    terminal.ok().filter(|&width| width > 0).or_else(columns).filter(|&width| width > 0)
 }
