@@ -25,12 +25,11 @@ use crate::core::write;
 use crate::hooks::{Answer, Event};
 use crate::ui::escape;
 use crate::ui::exit::Exit;
-use crate::ui::fit;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
-use crate::ui::tree::{short, short_ids, tilde, whole_or_cut};
+use crate::ui::tree::{short, short_ids, whole_or_cut};
 
 /// Fork a session into a new file, or list where one can
 ///
@@ -299,12 +298,12 @@ impl BranchArgs {
             (false, Some(path), _) => output.path(path)?,
             (false, None, Some(hook)) => {
                 let text = format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook));
-                output.text(&fit::folded(&text, app.width, 0))?;
+                output.text(&app.screen.folded(&text, 0))?;
             }
             (false, None, None) => {
                 let (entries, labels) = (result.entries, result.labels);
                 let text = format!("would make a session of {entries} entries, {labels} of them labels\n");
-                output.text(&fit::folded(&text, app.width, 0))?;
+                output.text(&app.screen.folded(&text, 0))?;
             }
         }
         output.finish()?;
@@ -343,11 +342,11 @@ impl BranchArgs {
         let is_table = self.format() == Format::Table;
         let ids = short_ids(session);
         let widest = nodes.iter().map(|node| ids[node.index()]).max().unwrap_or(0);
-        let borders = is_table && output.is_terminal();
+        let borders = is_table && app.screen.is_terminal;
         let listing = if is_table {
-            Listing::new(&["id", "when (UTC)", "text"], &[widest, 16, 204], app.width, borders, app.paint)
+            Listing::new(&["id", "when (UTC)", "text"], &[widest, 16, 204], borders, &app.screen)
         } else {
-            Listing::new(&["", ""], &[widest, 204], app.width, false, app.paint)
+            Listing::new(&["", ""], &[widest, 204], false, &app.screen)
         };
         if is_table {
             output.text(&listing.head())?;
@@ -359,7 +358,7 @@ impl BranchArgs {
                 let words = bodies.words(node).map_err(self.session.failed())?;
                 let mut row = vec![short(session, node, &ids)];
                 row.extend(is_table.then(|| time::minute(session.stamp(node))));
-                row.push(tilde(&whole_or_cut(&words, app.paint), app.home.as_deref()));
+                row.push(app.screen.tilde(&whole_or_cut(&words, &app.screen)));
                 cells.push(row);
             }
             output.text(&listing.rows(cells))?;

@@ -217,7 +217,7 @@ impl CheckArgs {
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
             refuse_other_files(path)?;
         }
-        let mut out = Findings::new(self.form(), app.paint, app.width)?;
+        let mut out = Findings::new(self.form(), app.screen.clone())?;
         let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
             update(app, path, &known)?;
@@ -246,7 +246,7 @@ impl CheckArgs {
             why::explain(source, app.jobs)
         });
         let why = source.map_err(|error| Failure::new(&error, path))?;
-        ui::check::why(&path.display().to_string(), &why, self.is_json(), app.width, app.paint)?;
+        ui::check::why(&path.display().to_string(), &why, self.is_json(), &app.screen)?;
         Ok(ExitCode::SUCCESS)
     }
 

@@ -100,7 +100,7 @@ impl ContextArgs {
         let mut output = Output::new();
         output.hold();
         if let Some(file) = self.session.found().filter(|_| !self.is_json()) {
-            output.text(&transcript::file(app.paint, app.width, file))?;
+            output.text(&transcript::file(&app.screen, file))?;
         }
         match (self.json, self.format) {
             _ if self.stats => self.stats(&mut output, app, &session, &mut bodies, &context)?,
@@ -139,8 +139,7 @@ impl ContextArgs {
         if self.is_json() {
             return Ok(output.json_line(&StatsRow::new(session, leaf, &stats))?);
         }
-        let borders = output.is_terminal();
-        Ok(output.text(&table::text(session, leaf, &stats, app.paint, app.width, borders))?)
+        Ok(output.text(&table::text(session, leaf, &stats, &app.screen))?)
     }
 
     fn diff(
@@ -161,7 +160,7 @@ impl ContextArgs {
         if self.is_json() {
             return Ok(output.json_line(&DifferenceRow::new(bodies, from, to, &difference).map_err(&failed)?)?);
         }
-        let text = DifferenceText::new(session, &difference, app.paint, app.width, app.home.as_deref());
+        let text = DifferenceText::new(session, &difference, &app.screen);
         output.text(&text.heading(from, to, &difference))?;
         let mut gap = "\n";
         for (side, messages) in [(Side::Dropped, &difference.dropped), (Side::Added, &difference.added)] {
@@ -235,12 +234,14 @@ impl ContextArgs {
             tokens += message::with(bodies, item, &mut scratch, message::tokens).map_err(&failed)?;
         }
         let leaf = context.leaf.map(|leaf| session.id(leaf));
-        output.text(&transcript::heading(app.paint, app.width, leaf, &context.state, context.items.len(), tokens))?;
+        output.text(&transcript::heading(&app.screen, leaf, &context.state, context.items.len(), tokens))?;
         for (at, &item) in context.items.iter().enumerate() {
             let write = |message: Raw<'_>| -> io::Result<()> {
-                let title = transcript::title(app.paint, at + 1, session.id(item.node()), message);
-                output.text(&fit::folded(&title, app.width, 3))?;
-                transcript::body(message, &mut |part| fit::fold(part, app.width, None, &mut |row| output.text(row)))
+                let title = transcript::title(&app.screen, at + 1, session.id(item.node()), message);
+                output.text(&app.screen.folded(&title, 3))?;
+                transcript::body(message, &mut |part| {
+                    fit::fold(part, app.screen.width, None, &mut |row| output.text(row))
+                })
             };
             message::with(bodies, item, &mut scratch, write).map_err(&failed)??;
         }

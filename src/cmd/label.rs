@@ -23,7 +23,7 @@ use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
-use crate::ui::tree::{short_ids, speaker, tilde, whole_or_cut};
+use crate::ui::tree::{short_ids, speaker, whole_or_cut};
 use crate::ui::{escape, fit};
 
 /// List, print, set or clear labels
@@ -164,7 +164,7 @@ impl LabelArgs {
                 return Ok(String::new());
             };
             let words = bodies.words(node).map_err(self.session.failed())?;
-            Ok(tilde(&format!("{}{words}", speaker(session.traits(node))), app.home.as_deref()))
+            Ok(app.screen.tilde(&format!("{}{words}", speaker(session.traits(node)))))
         };
         changes.iter().map(&mut words).collect()
     }
@@ -241,7 +241,7 @@ impl LabelArgs {
         };
         let widths = [widest(&id), widest(&|label| label.name.clone()).min(40), 16, 204];
         let headings = ["id", "label", "when (UTC)", "text"];
-        let listing = Listing::new(&headings, &widths, app.width, output.is_terminal(), app.paint);
+        let listing = Listing::new(&headings, &widths, app.screen.is_terminal, &app.screen);
         output.text(&listing.head())?;
         for piece in labels.chunks(PIECE) {
             let mut cells = Vec::with_capacity(piece.len());
@@ -252,7 +252,7 @@ impl LabelArgs {
                         format!(
                             "{}{}",
                             speaker(session.traits(target)),
-                            tilde(&whole_or_cut(&words, app.paint), app.home.as_deref())
+                            app.screen.tilde(&whole_or_cut(&words, &app.screen))
                         )
                     }
                     None => "(no such entry)".to_owned(),
@@ -274,7 +274,7 @@ fn told(change: &Change, words: &str, app: &App) -> String {
         None => format!("cleared the label of {target}  {words}"),
     };
     let text = escape::line(&text);
-    format!("{}\n", fit::cut(&text, app.width.unwrap_or(usize::MAX), app.paint.ascii))
+    format!("{}\n", app.screen.cut(&text, app.screen.room()))
 }
 
 /// Tells of a new label that is not seen in the usual view, or that another entry has, too.

@@ -130,7 +130,7 @@ impl MigrateArgs {
     pub fn run(self, app: &App) -> Result<ExitCode> {
         self.backup.as_deref().map_or(Ok(()), check_suffix)?;
         let given = self.paths.given()?;
-        given.iter().try_for_each(|path| refuse_everything(path, app.home.as_deref()))?;
+        given.iter().try_for_each(|path| refuse_everything(path, app.screen.home.as_deref()))?;
         let jobs = paths::jobs(given);
         if self.output.as_deref() != Some(Path::new("-")) {
             world::prepare()?;
@@ -355,8 +355,7 @@ impl MigrateArgs {
                     is_news: outcome.status != Status::Current,
                 })
                 .collect();
-            let is_terminal = output.is_terminal();
-            output.text(&summary::table(&files, app.width, is_terminal, app.paint))?;
+            output.text(&summary::table(&files, &app.screen))?;
         }
         Ok(output.finish()?)
     }

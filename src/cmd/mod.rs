@@ -25,6 +25,7 @@ use crate::ui::exit::Exit;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
 use crate::ui::report::{Failure, Report};
+use crate::ui::screen::Screen;
 
 pub mod branch;
 pub mod check;
@@ -77,9 +78,7 @@ enum When {
 pub struct App {
     /// Where messages go.
     pub report: Report,
-    paint: Paint,
-    width: Option<usize>,
-    home: Option<String>,
+    screen: Screen,
     jobs: usize,
     files_at_once: usize,
 }
@@ -98,7 +97,9 @@ impl App {
         // A file that is written waits for the disk much longer than it needs a core.
         let files_at_once = global.jobs.map_or(cores * 4, NonZeroUsize::get);
         let home = env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1);
-        Self { report, paint: paint(&io::stdout()), width, home, jobs, files_at_once }
+        let is_terminal = IsTerminalDyn::is_terminal(&io::stdout());
+        let screen = Screen { paint: paint(&io::stdout()), width, home, is_terminal };
+        Self { report, screen, jobs, files_at_once }
     }
 
     /// Opens a file, or takes in standard input.
@@ -287,7 +288,7 @@ fn read_text(path: &Path) -> Result<String, Error> {
 
 /// Gives how mistakes on a command line that does not parse are reported to programs.
 pub fn json_report() -> Report {
-    Report { json: true, quiet: false, paint: Paint { color: false, ascii: false }, is_watched: false }
+    Report { json: true, quiet: false, paint: Paint::default(), is_watched: false }
 }
 
 /// Gives how hints on such mistakes are told to people.
@@ -324,7 +325,8 @@ fn color(when: Option<When>, stream: &dyn IsTerminalDyn) -> bool {
 }
 
 fn terminal_width() -> Option<usize> {
-    let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let terminal = rustix::termios::tcgetwinsize(io::stdout()).map(|size| usize::from(size.ws_col));
     let columns = || env::var("COLUMNS").ok()?.parse().ok();
-    terminal.or_else(columns).filter(|&width| width > 0)
+    // A terminal that nobody has told its size says 0.
+    terminal.ok().filter(|&width| width > 0).or_else(columns).filter(|&width| width > 0)
 }

@@ -27,7 +27,6 @@ use crate::hooks::{About, Answer, Event, Preparation};
 use crate::run::{self, Failed};
 use crate::ui::escape;
 use crate::ui::exit::Exit;
-use crate::ui::fit;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Ends, Told};
 use crate::ui::output::Output;
@@ -319,7 +318,7 @@ impl NavigateArgs {
     fn view(&self, app: &App, bodies: &mut Bodies<'_>, plan: &Move, leaf: Option<NodeId>) -> Result<View> {
         let failed = self.session.failed();
         let context = context::build(bodies, leaf).map_err(&failed)?;
-        let ends = Ends::read(bodies, plan, app.home.as_deref()).map_err(&failed)?;
+        let ends = Ends::read(bodies, plan, &app.screen).map_err(&failed)?;
         Ok(View { context, ends })
     }
 
@@ -393,7 +392,7 @@ impl NavigateArgs {
         }
         if let Some(hook) = &result.cancelled_by {
             let text = format!("cancelled by hook `{}`; nothing was changed\n", escape::line(hook));
-            output.text(&fit::folded(&text, app.width, 0))?;
+            output.text(&app.screen.folded(&text, 0))?;
             return Ok(output.finish()?);
         }
         let (is_dry, written) = (self.dry_run, result.written());
@@ -401,7 +400,7 @@ impl NavigateArgs {
         let lasts = lasts || self.summary_file.is_some();
         let file = self.session.found();
         let told = Told { plan, is_noop, is_dry, lasts, written, file, messages, state: &context.state };
-        output.text(&moved::text(ends, &told, app.paint, app.width))?;
+        output.text(&moved::text(ends, &told, &app.screen))?;
         output.flush()?;
         app.report.hint(&moved::hint(&self.session.session, session, &told));
         if let Some(text) = &plan.editor_text {

@@ -21,7 +21,7 @@ use crate::core::when::Period;
 use crate::ui::graph::Form;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::Failure;
-use crate::ui::tree::{speaker, tilde};
+use crate::ui::tree::speaker;
 
 mod graph;
 mod rows;
@@ -299,7 +299,7 @@ impl View<'_> {
                 && match self.query {
                     Some(query) => {
                         let words = self.bodies.words(node).map_err(&failed)?;
-                        let shown = tilde(&words, self.app.home.as_deref());
+                        let shown = self.app.screen.tilde(&words);
                         let row = format!("{}{words}\n{shown}", speaker(session.traits(node)));
                         let line = self.bodies.bytes(node).map_err(&failed)?;
                         sieve.as_mut().is_none_or(|sieve| sieve.lets_through(line, label, &row))

@@ -5,9 +5,9 @@ use std::io;
 use serde::Serialize;
 
 use super::escape;
-use super::fit;
 use super::output::Output;
 use super::paint::{Ink, Paint};
+use super::screen::Screen;
 use super::tips::{self, TipText};
 use crate::core::check::why::{Tip, Why};
 use crate::core::check::{Code, Finding, Severity};
@@ -57,8 +57,7 @@ impl Counts {
 pub struct Findings {
     output: Output,
     form: Form,
-    paint: Paint,
-    width: Option<usize>,
+    screen: Screen,
     count: usize,
 }
 
@@ -102,8 +101,8 @@ impl Findings {
     ///
     /// # Errors
     /// What the system says.
-    pub fn new(form: Form, paint: Paint, width: Option<usize>) -> io::Result<Self> {
-        let mut findings = Self { output: Output::new(), form, paint, width, count: 0 };
+    pub fn new(form: Form, screen: Screen) -> io::Result<Self> {
+        let mut findings = Self { output: Output::new(), form, screen, count: 0 };
         if form == Form::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
@@ -118,7 +117,7 @@ impl Findings {
     pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
-            Form::Text => self.output.text(&folded(&text(path, finding, self.paint), self.width)),
+            Form::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
             Form::Json => self.output.json_line(&Row::new(path, finding)),
             Form::Github => self.output.text(&github(path, finding)),
             Form::Sarif => {
@@ -134,11 +133,11 @@ impl Findings {
     /// What the system says.
     pub fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
         let mut out = String::new();
-        head(&mut out, code, self.paint);
+        head(&mut out, code, self.screen.paint);
         let path = escape::line(path);
-        let mark = if self.paint.ascii { "..." } else { "…" };
+        let mark = self.screen.mark();
         out.push_str(&format!(" {path}: {mark} and {count} more of this kind (--json lists them all)\n"));
-        self.output.text(&fit::folded(&out, self.width, 4))
+        self.output.text(&self.screen.folded(&out, 4))
     }
 
     /// Sends what was printed so far on its way.
@@ -157,7 +156,7 @@ impl Findings {
         match self.form {
             Form::Sarif => self.output.json(b"\n]}]}\n")?,
             Form::Text if self.count > 0 || counts.files > 1 => {
-                self.output.text(&fit::folded(&summary(counts), self.width, 2))?
+                self.output.text(&self.screen.folded(&summary(counts), 2))?
             }
             _ => {}
         }
@@ -166,13 +165,13 @@ impl Findings {
 }
 
 /// Folds what is said of a finding, but no command in it that fits a row: it is there to be copied.
-fn folded(text: &str, width: Option<usize>) -> String {
+fn folded(text: &str, screen: &Screen) -> String {
     // A character of nobody's stands for a blank that holds.
     const HELD: &str = "\u{f8ff}";
     let held = |text: &str| text.replace(' ', HELD);
     let pieces = text.split('`').enumerate();
     let pieces: Vec<_> = pieces.map(|(at, piece)| if at % 2 == 1 { held(piece) } else { piece.to_owned() }).collect();
-    fit::folded(&pieces.join("`"), width, 4).replace(HELD, " ")
+    screen.folded(&pieces.join("`"), 4).replace(HELD, " ")
 }
 
 /// Says in one line how much was found.
@@ -308,7 +307,7 @@ struct TipRow<'a> {
 ///
 /// # Errors
 /// What the system says.
-pub fn why(path: &str, why: &Why, json: bool, width: Option<usize>, paint: Paint) -> io::Result<()> {
+pub fn why(path: &str, why: &Why, json: bool, screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
     if json {
         let tips = why.tips.iter().map(|tip| TipRow {
@@ -330,13 +329,13 @@ pub fn why(path: &str, why: &Why, json: bool, width: Option<usize>, paint: Paint
         _ => "no entry".to_owned(),
     };
     out.push_str("agents resume at ");
-    paint.push(&mut out, Ink::Active, &escape::line(&leaf));
+    screen.paint.push(&mut out, Ink::Active, &escape::line(&leaf));
     out.push_str(&format!(": {}\n", escape::line(&why.why)));
-    output.text(&fit::folded(&out, width, 2))?;
+    output.text(&screen.folded(&out, 2))?;
     if !why.tips.is_empty() {
         let tips: Vec<_> = why.tips.iter().map(text_of).collect();
         let headings = ["tip", "last message", "messages", "text"];
-        tips::table(&mut output, headings, &tips, width, paint)?;
+        tips::table(&mut output, headings, &tips, screen)?;
     }
     output.finish()
 }
@@ -348,7 +347,7 @@ fn text_of(tip: &Tip) -> TipText {
 
 #[cfg(test)]
 mod tests {
-    use super::{folded, github, uri};
+    use super::{Screen, folded, github, uri};
     use crate::core::check::{Code, Finding};
 
     #[test]
@@ -369,8 +368,9 @@ mod tests {
     #[test]
     fn commands_are_not_folded() {
         let text = "  fix: delete it: `sed -i 3d FILE`\n";
-        assert_eq!(folded(text, Some(24)), "  fix: delete it:\n    `sed -i 3d FILE`\n");
-        assert_eq!(folded(text, None), text);
+        let folded = |width| folded(text, &Screen { width, ..Screen::default() });
+        assert_eq!(folded(Some(24)), "  fix: delete it:\n    `sed -i 3d FILE`\n");
+        assert_eq!(folded(None), text);
     }
 
     #[test]

@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 use super::context;
 use super::escape;
 use super::fit;
-use super::paint::{Ink, Paint};
-use super::tree::{LONGEST_ID, short, short_ids, speaker, tilde, whole_or_cut};
+use super::paint::Ink;
+use super::screen::Screen;
+use super::tree::{LONGEST_ID, short, short_ids, speaker, whole_or_cut};
 use crate::core::body::Bodies;
 use crate::core::compare::{self, Change, Difference, Settings, Weighed};
 use crate::core::context::{Context, Item};
@@ -30,9 +31,7 @@ pub enum Side {
 #[derive(Debug)]
 pub struct DifferenceText<'s> {
     session: &'s Session,
-    paint: Paint,
-    width: Option<usize>,
-    home: Option<&'s str>,
+    screen: &'s Screen,
     ids: Vec<usize>,
     id_columns: usize,
     token_columns: usize,
@@ -40,15 +39,9 @@ pub struct DifferenceText<'s> {
 
 impl<'s> DifferenceText<'s> {
     /// Prepares to draw.
-    pub fn new(
-        session: &'s Session,
-        difference: &Difference,
-        paint: Paint,
-        width: Option<usize>,
-        home: Option<&'s str>,
-    ) -> Self {
+    pub fn new(session: &'s Session, difference: &Difference, screen: &'s Screen) -> Self {
         let ids = short_ids(session);
-        let mut text = Self { session, paint, width, home, ids, id_columns: 0, token_columns: 1 };
+        let mut text = Self { session, screen, ids, id_columns: 0, token_columns: 1 };
         for message in difference.dropped.iter().chain(&difference.added) {
             let id = Some(fit::width(&text.id(message))).filter(|&columns| columns <= LONGEST_ID);
             text.id_columns = text.id_columns.max(id.unwrap_or(0));
@@ -71,11 +64,11 @@ impl<'s> DifferenceText<'s> {
             ("added", context::size(Difference::size(&difference.added))),
         ];
         self.settings(&Settings::between(&from.state, &to.state), &mut facts);
-        context::rows(self.paint, self.width, &facts)
+        context::rows(self.screen, &facts)
     }
 
     fn settings(&self, settings: &Settings<'_>, facts: &mut Vec<(&'static str, String)>) {
-        let arrow = if self.paint.ascii { "->" } else { "→" };
+        let arrow = self.screen.arrow();
         let change = |Change { from, to }: Change<String>| format!("{from} {arrow} {to}");
         let text = |change: Change<&str>| Change { from: change.from.to_owned(), to: change.to.to_owned() };
         let stored = |Change { from, to }: Change<Option<&str>>, read: fn(&str) -> String| {
@@ -110,13 +103,13 @@ impl<'s> DifferenceText<'s> {
             Item::System(_) => "system: ",
             item => speaker(self.session.traits(item.node())),
         };
-        let words = tilde(&whole_or_cut(&words, self.paint), self.home);
+        let words = self.screen.tilde(&whole_or_cut(&words, self.screen));
         let id = self.id(message);
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)));
         let tokens = format!("{:>1$}", message.tokens, self.token_columns);
         let row = format!("{sign} {id}{pad}  {tokens}  {speaker}{}", escape::line(&words));
         let mut out = String::new();
-        self.paint.push(&mut out, ink, &fit::cut(&row, self.width.unwrap_or(usize::MAX), self.paint.ascii));
+        self.screen.paint.push(&mut out, ink, &self.screen.cut(&row, self.screen.room()));
         Ok(out + "\n")
     }
 

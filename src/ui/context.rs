@@ -4,21 +4,14 @@ use std::io;
 use std::path::Path;
 
 use super::escape;
-use super::fit;
-use super::paint::{Ink, Paint};
+use super::paint::Ink;
+use super::screen::Screen;
 use crate::core::context::State;
 use crate::core::json::{Kind, Raw};
 use crate::core::stats::Size;
 
 /// Draws the state that heads a transcript.
-pub fn heading(
-    paint: Paint,
-    width: Option<usize>,
-    leaf: Option<&str>,
-    state: &State,
-    messages: usize,
-    tokens: u64,
-) -> String {
+pub fn heading(screen: &Screen, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -36,23 +29,23 @@ pub fn heading(
     if !state.ttsr_rules.is_empty() {
         facts.push(("rules", state.ttsr_rules.join(", ")));
     }
-    rows(paint, width, &facts)
+    rows(screen, &facts)
 }
 
 /// Says which session it is, to those who did not name its file.
-pub fn file(paint: Paint, width: Option<usize>, path: &Path) -> String {
-    rows(paint, width, &[("session", path.display().to_string())])
+pub fn file(screen: &Screen, path: &Path) -> String {
+    rows(screen, &[("session", path.display().to_string())])
 }
 
 /// Draws facts, one a row, each behind its name.
-pub(super) fn rows(paint: Paint, width: Option<usize>, facts: &[(&str, String)]) -> String {
+pub(super) fn rows(screen: &Screen, facts: &[(&str, String)]) -> String {
     let columns = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8) + 2;
     let mut out = String::new();
     for (name, value) in facts {
         let mut line = String::new();
-        paint.push(&mut line, Ink::Dim, &format!("{name:<columns$}"));
+        screen.paint.push(&mut line, Ink::Dim, &format!("{name:<columns$}"));
         line.push_str(&escape::line(value));
-        out.push_str(&fit::folded(&line, width, columns));
+        out.push_str(&screen.folded(&line, columns));
         out.push('\n');
     }
     out
@@ -76,7 +69,7 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 }
 
 /// Draws the line above a message.
-pub fn title(paint: Paint, number: usize, id: &str, message: Raw<'_>) -> String {
+pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
     let role = message.get_str("role").unwrap_or_default();
     let mut title = role.clone().into_owned();
     for name in ["customType", "toolName"] {
@@ -91,6 +84,7 @@ pub fn title(paint: Paint, number: usize, id: &str, message: Raw<'_>) -> String 
         None | Some("stop" | "toolUse") => {}
         Some(reason) => title.push_str(&format!(" ({reason})")),
     }
+    let paint = screen.paint;
     let rule = if paint.ascii { "--" } else { "──" };
     let mut out = String::from("\n");
     paint.push(&mut out, Ink::Dim, &format!("{rule} {number} "));

@@ -10,7 +10,7 @@ const ROOM: usize = 40;
 /// Gives a row's text that shows the place. `words` are those of the row with who speaks, which is
 /// `speaker`; both are safe already. Without room for both, the words give way down to a third.
 pub fn beside(speaker: &str, words: &str, excerpt: &Excerpt, room: Option<usize>, ascii: bool) -> String {
-    let mark = if ascii { "..." } else { "…" };
+    let mark = fit::mark(ascii);
     let room = room.unwrap_or(usize::MAX);
     let [before, word, behind] = [&excerpt.before, &excerpt.word, &excerpt.behind].map(|text| escape::line(text));
     let behind = if excerpt.is_end { behind.into_owned() } else { format!("{behind} {mark}") };

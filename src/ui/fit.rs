@@ -11,12 +11,18 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// Returns what stands for text that is left out.
+pub fn mark(ascii: bool) -> &'static str {
+    if ascii { "..." } else { "…" }
+}
+
 /// Cuts a text to at most `columns`, the mark of the cut included.
 pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
     }
-    let mark = if ascii { &"..."[..columns.min(3)] } else { &"…"[..if columns == 0 { 0 } else { "…".len() }] };
+    let mark = if columns == 0 { "" } else { mark(ascii) };
+    let mark = if ascii { &mark[..mark.len().min(columns)] } else { mark };
     let room = columns - width(mark).min(columns);
     let mut taken = 0;
     let mut end = 0;
@@ -53,17 +59,17 @@ pub fn fold(
         }
         let hang = hang.unwrap_or_else(|| indent(content)).min(columns / 2);
         let mut row = Row::default();
-        for cluster in content.graphemes(true) {
-            if row.takes(cluster, columns) {
+        for piece in pieces(content) {
+            if row.takes(piece, columns) {
                 continue;
             }
-            let rest = row.split(cluster);
+            let rest = row.split(piece);
             row = row.end(hang, out)?;
             // It is one word; with what it is set in by it may again be too long.
-            for cluster in rest.graphemes(true) {
-                if !row.takes(cluster, columns) {
+            for piece in pieces(&rest) {
+                if !row.takes(piece, columns) {
                     row = row.end(hang, out)?;
-                    row.push(cluster);
+                    row.push(piece);
                 }
             }
         }
@@ -91,6 +97,27 @@ fn indent(line: &str) -> usize {
     blanks + if is_item { 2 } else { 0 }
 }
 
+/// Returns what of a text stays together: clusters, and whole sequences that set colours. A
+/// sequence ends at a character: a mark that follows it would hide its end in a cluster.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let end = match rest.as_bytes() {
+            [0x1b, ..] => rest.find('m').map_or(rest.len(), |at| at + 1),
+            // Most text is ASCII, of which nothing is joined to what follows but a line end.
+            [b' '..=b'~', b' '..=b'~', ..] => 1,
+            _ => rest.graphemes(true).next()?.len(),
+        };
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        Some(piece)
+    })
+}
+
+fn is_sequence(piece: &str) -> bool {
+    piece.starts_with('\u{1b}')
+}
+
 /// A row that is being filled.
 #[derive(Default)]
 struct Row {
@@ -101,32 +128,29 @@ struct Row {
     has_word: bool,
     /// Whether it is not the first of its line: blanks before its first word are dropped.
     goes_on: bool,
-    is_sequence: bool,
 }
 
 impl Row {
-    /// Adds a cluster if it has room.
-    fn takes(&mut self, cluster: &str, columns: usize) -> bool {
-        if self.goes_on && !self.has_word && cluster == " " {
+    /// Adds a piece if it has room.
+    fn takes(&mut self, piece: &str, columns: usize) -> bool {
+        if self.goes_on && !self.has_word && piece == " " {
             return true;
         }
-        let is_free = self.is_sequence || cluster == "\u{1b}";
-        if !is_free && self.has_word && self.columns + width(cluster) > columns {
+        if !is_sequence(piece) && self.has_word && self.columns + width(piece) > columns {
             return false;
         }
-        self.push(cluster);
+        self.push(piece);
         true
     }
 
-    fn push(&mut self, cluster: &str) {
+    fn push(&mut self, piece: &str) {
         let at = self.text.len();
-        self.text.push_str(cluster);
-        if self.is_sequence || cluster == "\u{1b}" {
-            self.is_sequence = cluster != "m";
+        self.text.push_str(piece);
+        if is_sequence(piece) {
             return;
         }
-        self.columns += width(cluster);
-        if cluster != " " {
+        self.columns += width(piece);
+        if piece != " " {
             self.has_word = true;
         } else if self.has_word {
             self.gap = match self.gap {
@@ -143,13 +167,13 @@ impl Row {
         Ok(Self { text: " ".repeat(hang), columns: hang, goes_on: true, ..Self::default() })
     }
 
-    /// Takes off what goes into the next row, in front of a cluster that has no room in this one.
-    fn split(&mut self, cluster: &str) -> String {
-        let Some((start, end)) = self.gap.filter(|gap| cluster != " " || gap.1 == self.text.len()) else {
-            return cluster.trim_start_matches(' ').to_owned();
+    /// Takes off what goes into the next row, in front of a piece that has no room in this one.
+    fn split(&mut self, piece: &str) -> String {
+        let Some((start, end)) = self.gap.filter(|gap| piece != " " || gap.1 == self.text.len()) else {
+            return piece.trim_start_matches(' ').to_owned();
         };
-        let cluster = cluster.trim_start_matches(' ');
-        let rest = format!("{}{cluster}", &self.text[end..]);
+        let piece = piece.trim_start_matches(' ');
+        let rest = format!("{}{piece}", &self.text[end..]);
         self.text.truncate(start);
         rest
     }
@@ -161,7 +185,7 @@ pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str>
     if wide <= columns {
         return Cow::Borrowed(text);
     }
-    let mark = if ascii { "..." } else { "…" };
+    let mark = mark(ascii);
     let mut over = (wide + width(mark)).saturating_sub(columns);
     for (at, cluster) in text.grapheme_indices(true) {
         if over == 0 {
@@ -196,6 +220,8 @@ mod tests {
         assert_eq!(folded("日本語の文字", Some(5), 1), "日本\n 語の\n 文字");
         assert_eq!(folded("\u{1b}[1mone\u{1b}[0m two", Some(4), 0), "\u{1b}[1mone\u{1b}[0m\ntwo");
         assert_eq!(folded("a b", None, 0), "a b");
+        // A mark that would join the last letter of a sequence does not hide its end.
+        assert_eq!(folded("\u{1b}[2m\u{e33}one\u{1b}[0m two", Some(4), 0), "\u{1b}[2m\u{e33}one\u{1b}[0m\ntwo");
         let mut rows = Vec::new();
         let text = "  - one two\n\nx";
         fold(text, Some(8), None, &mut |row| {

@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 
 use super::escape;
-use super::fit;
-use super::paint::Paint;
-use super::tree::{left_out, short, short_ids, speaker, tilde};
+use super::screen::Screen;
+use super::tree::{left_out, short, short_ids, speaker};
 use crate::core::entry::Kind;
 use crate::core::rows::Rows;
 use crate::core::session::{NodeId, Session};
@@ -66,8 +65,7 @@ pub struct Graph<'s> {
     shape: &'s Shape,
     rows: &'s Rows,
     knots: &'s [Knot],
-    paint: Paint,
-    home: Option<&'s str>,
+    screen: &'s Screen,
     ids: Vec<usize>,
 }
 
@@ -77,10 +75,9 @@ impl<'s> Graph<'s> {
         form: Form,
         session: &'s Session,
         (shape, rows, knots): (&'s Shape, &'s Rows, &'s [Knot]),
-        paint: Paint,
-        home: Option<&'s str>,
+        screen: &'s Screen,
     ) -> Self {
-        Self { form, session, shape, rows, knots, paint, home, ids: short_ids(session) }
+        Self { form, session, shape, rows, knots, screen, ids: short_ids(session) }
     }
 
     /// Draws what stands before the nodes.
@@ -176,8 +173,8 @@ impl<'s> Graph<'s> {
     }
 
     fn line(&self, text: &str) -> String {
-        let text = tilde(text, self.home);
-        fit::cut(&escape::line(&text), LINE, self.paint.ascii).into_owned()
+        let text = self.screen.tilde(text);
+        self.screen.cut(&escape::line(&text), LINE).into_owned()
     }
 }
 

@@ -6,6 +6,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, Width}
 use super::escape;
 use super::fit;
 use super::paint::{Ink, Paint};
+use super::screen::Screen;
 
 /// A table that is drawn in pieces, so that a long one never stands in memory whole.
 #[derive(Debug)]
@@ -25,11 +26,12 @@ impl Listing {
     /// Prepares a table whose columns hold up to `widest`. If `width` has not enough room, the last
     /// column gives way first. If too little is left of it, the borders go, then middle columns, the
     /// widest first: half a date says nothing.
-    pub fn new(headings: &[&'static str], widest: &[usize], width: Option<usize>, borders: bool, paint: Paint) -> Self {
+    pub fn new(headings: &[&'static str], widest: &[usize], borders: bool, screen: &Screen) -> Self {
         let columns = headings.iter().zip(widest).enumerate();
         let mut columns: Vec<_> =
             columns.map(|(at, (&heading, &widest))| (at, heading, widest.max(fit::width(heading)))).collect();
-        let Some(width) = width else { return Self { columns, borders, paint } };
+        let paint = screen.paint;
+        let Some(width) = screen.width else { return Self { columns, borders, paint } };
         let mut borders = borders;
         let needs = |columns: &[(usize, &str, usize)], borders: bool| {
             let front: usize = columns.iter().rev().skip(1).map(|(.., width)| *width).sum();

@@ -19,6 +19,7 @@ pub mod paint;
 pub mod progress;
 pub mod report;
 pub mod rows;
+pub mod screen;
 pub mod stats;
 pub mod summary;
 pub mod tips;

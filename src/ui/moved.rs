@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::escape;
 use super::fit;
-use super::paint::{Ink, Paint};
-use super::tree::{speaker, tilde};
+use super::paint::Ink;
+use super::screen::Screen;
+use super::tree::speaker;
 use crate::core::body::Bodies;
 use crate::core::context::State;
 use crate::core::error::Result;
@@ -48,18 +49,18 @@ impl Ends {
     ///
     /// # Errors
     /// As [`Bodies::words`].
-    pub fn read(bodies: &mut Bodies<'_>, plan: &Move, home: Option<&str>) -> Result<Self> {
+    pub fn read(bodies: &mut Bodies<'_>, plan: &Move, screen: &Screen) -> Result<Self> {
         let new = match plan.editor_text {
             // A message that is taken back is a better landmark than the entry above it.
-            Some(_) => format!("before {}", entry(bodies, plan.target, home)?),
-            None => entry(bodies, plan.position, home)?,
+            Some(_) => format!("before {}", entry(bodies, plan.target, screen)?),
+            None => entry(bodies, plan.position, screen)?,
         };
-        Ok(Self { old: entry(bodies, plan.old, home)?, new })
+        Ok(Self { old: entry(bodies, plan.old, screen)?, new })
     }
 }
 
 /// Returns what moved where, what was left behind, and what the context is now.
-pub fn text(ends: &Ends, told: &Told<'_>, paint: Paint, width: Option<usize>) -> String {
+pub fn text(ends: &Ends, told: &Told<'_>, screen: &Screen) -> String {
     let plan = told.plan;
     let mut rows = Vec::new();
     if told.is_noop {
@@ -86,12 +87,11 @@ pub fn text(ends: &Ends, told: &Told<'_>, paint: Paint, width: Option<usize>) ->
     for (name, value) in rows {
         // A path is of no use if it is not whole.
         let is_whole = name == FILE;
+        let room = if is_whole { usize::MAX } else { screen.room() };
         let name = format!("{name:<9} ");
-        let value = width.filter(|_| !is_whole).map_or(value.clone(), |width| {
-            fit::cut(&value, width.saturating_sub(name.len()), paint.ascii).into_owned()
-        });
-        paint.push(&mut out, Ink::Dim, &name);
-        out.push_str(&value);
+        let name = screen.cut(&name, room);
+        screen.paint.push(&mut out, Ink::Dim, &name);
+        out.push_str(&screen.cut(&value, room - fit::width(&name)));
         out.push('\n');
     }
     out
@@ -134,10 +134,10 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn entry(bodies: &mut Bodies<'_>, node: Option<NodeId>, home: Option<&str>) -> Result<String> {
+fn entry(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {
     let Some(node) = node else { return Ok("before the first entry".to_owned()) };
     let words = bodies.words(node)?;
     let session = bodies.session();
-    let text = format!("{}  {}{}", session.id(node), speaker(session.traits(node)), tilde(&words, home));
+    let text = format!("{}  {}{}", session.id(node), speaker(session.traits(node)), screen.tilde(&words));
     Ok(escape::line(&text).into_owned())
 }

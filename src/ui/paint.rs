@@ -52,7 +52,7 @@ impl Ink {
 }
 
 /// How text is drawn on one stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Paint {
     /// Whether colours are used.
     pub color: bool,

@@ -6,20 +6,13 @@ use super::context;
 use super::escape;
 use super::fit;
 use super::list::Listing;
-use super::paint::Paint;
+use super::screen::Screen;
 use crate::core::session::Session;
 use crate::core::stats::{Part, Stats};
 use crate::core::usage::{Amounts, whole};
 
 /// Draws what fills a context, and what was used on the way to it.
-pub fn text(
-    session: &Session,
-    leaf: Option<&str>,
-    stats: &Stats,
-    paint: Paint,
-    width: Option<usize>,
-    borders: bool,
-) -> String {
+pub fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Screen) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{}, about {} tokens", stats.all.messages, stats.all.tokens)),
@@ -29,17 +22,17 @@ pub fn text(
         facts.push(("compacted", format!("by {}{before}", session.id(compaction.node))));
         facts.push(("hidden", context::size(compaction.hidden)));
     }
-    let mut out = context::rows(paint, width, &facts);
+    let mut out = context::rows(screen, &facts);
     if !stats.parts.is_empty() {
         out.push('\n');
-        out.push_str(&table(stats, paint, width, borders));
+        out.push_str(&table(stats, screen));
     }
     out.push('\n');
-    out + &context::rows(paint, width, &usage(stats))
+    out + &context::rows(screen, &usage(stats))
 }
 
 /// Draws the parts. Their names come last: numbers are of no use unless they are whole.
-fn table(stats: &Stats, paint: Paint, width: Option<usize>, borders: bool) -> String {
+fn table(stats: &Stats, screen: &Screen) -> String {
     let share = |part: &Part| format!("{:.1}%", part.size.share(stats.all));
     let name = |part: &Part| match &part.name {
         Some(name) => format!("{} {name}", part.role),
@@ -58,7 +51,7 @@ fn table(stats: &Stats, paint: Paint, width: Option<usize>, borders: bool) -> St
         let to_the_right = |number: String, at: usize| format!("{number:>0$}", widest[at]);
         vec![to_the_right(tokens, 0), to_the_right(share, 1), to_the_right(messages, 2), name]
     };
-    let listing = Listing::new(&headings, &widest, width, borders, paint);
+    let listing = Listing::new(&headings, &widest, screen.is_terminal, screen);
     listing.head() + &listing.rows(stats.parts.iter().map(row)) + &listing.foot()
 }
 

@@ -6,7 +6,8 @@ use super::escape;
 use super::fit;
 use super::list::{Listing, PIECE};
 use super::output::Output;
-use super::paint::{Ink, Paint};
+use super::paint::Ink;
+use super::screen::Screen;
 use crate::core::time::{self, Stamp};
 
 /// What is shown of a tip.
@@ -29,8 +30,8 @@ pub struct TipText {
 }
 
 impl TipText {
-    fn dot(&self, paint: Paint) -> &'static str {
-        match (self.is_active, paint.ascii) {
+    fn dot(&self, screen: &Screen) -> &'static str {
+        match (self.is_active, screen.paint.ascii) {
             (true, true) => "* ",
             (true, false) => "• ",
             (false, _) => "",
@@ -41,12 +42,12 @@ impl TipText {
         self.label.as_ref().map(|label| format!("[{}] ", escape::line(label))).unwrap_or_default()
     }
 
-    fn cells(&self, paint: Paint) -> Vec<String> {
+    fn cells(&self, screen: &Screen) -> Vec<String> {
         vec![
             escape::line(&self.id).into_owned(),
             time::minute(self.stamp),
             self.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string()),
-            format!("{}{}{}", self.dot(paint), self.label(), escape::line(&self.words)),
+            format!("{}{}{}", self.dot(screen), self.label(), escape::line(&self.words)),
         ]
     }
 }
@@ -55,23 +56,17 @@ impl TipText {
 ///
 /// # Errors
 /// What the system says.
-pub fn table(
-    output: &mut Output,
-    headings: [&'static str; 4],
-    tips: &[TipText],
-    width: Option<usize>,
-    paint: Paint,
-) -> io::Result<()> {
+pub fn table(output: &mut Output, headings: [&'static str; 4], tips: &[TipText], screen: &Screen) -> io::Result<()> {
     let mut widest = [0; 4];
     for tip in tips {
-        for (widest, cell) in widest.iter_mut().zip(tip.cells(paint)) {
+        for (widest, cell) in widest.iter_mut().zip(tip.cells(screen)) {
             *widest = (*widest).max(fit::width(&cell));
         }
     }
-    let listing = Listing::new(&headings, &widest, width, output.is_terminal(), paint);
+    let listing = Listing::new(&headings, &widest, screen.is_terminal, screen);
     output.text(&listing.head())?;
     for piece in tips.chunks(PIECE) {
-        output.text(&listing.rows(piece.iter().map(|tip| tip.cells(paint))))?;
+        output.text(&listing.rows(piece.iter().map(|tip| tip.cells(screen))))?;
     }
     output.text(&listing.foot())
 }
@@ -80,14 +75,14 @@ pub fn table(
 ///
 /// # Errors
 /// What the system says.
-pub fn rows(output: &mut Output, tips: &[TipText], width: Option<usize>, paint: Paint) -> io::Result<()> {
+pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
     // Without this much room for the words the time gives way, then the word `messages`.
     const FEW: usize = 24;
     let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
     let ids = widest(&|tip| fit::width(&escape::line(&tip.id)));
     let digits = widest(&|tip| tip.messages.map_or(1, |messages| messages.to_string().len()));
     let full = [ids, 2 + "2026-01-31 10:00".len(), 2 + digits, " messages".len(), 2, 2];
-    let room = width.unwrap_or(usize::MAX).saturating_sub(full.iter().sum());
+    let room = screen.room().saturating_sub(full.iter().sum());
     let date = if room >= FEW { 16 } else { 10 };
     let dots = if tips.iter().any(|tip| tip.is_active) { 2 } else { 0 };
     let has_word = room + 16 - date >= FEW;
@@ -106,16 +101,16 @@ pub fn rows(output: &mut Output, tips: &[TipText], width: Option<usize>, paint: 
             (Ink::Plain, format!("{pad}  ")),
             (Ink::Dim, format!("{when:date$}  ")),
             (Ink::Plain, format!("{messages:>digits$}{word}  ")),
-            (Ink::Active, format!("{:dots$}", tip.dot(paint))),
+            (Ink::Active, format!("{:dots$}", tip.dot(screen))),
             (Ink::Label, tip.label()),
             (tip.ink, escape::line(&tip.words).into_owned()),
         ];
         let mut out = String::new();
-        let mut left = width.unwrap_or(usize::MAX);
+        let mut left = screen.room();
         for (ink, text) in pieces {
-            let text = fit::cut(&text, left, paint.ascii);
+            let text = screen.cut(&text, left);
             left -= fit::width(&text).min(left);
-            paint.push(&mut out, ink, &text);
+            screen.paint.push(&mut out, ink, &text);
         }
         out.truncate(out.trim_end_matches(' ').len());
         output.text(&(out + "\n"))?;

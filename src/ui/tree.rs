@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 use super::escape;
 use super::excerpt::beside;
 use super::fit;
-use super::paint::{Ink, Paint};
+use super::paint::Ink;
+use super::screen::Screen;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::preview::LIMIT;
 use crate::core::rows::{Branch, Row, Rows};
@@ -24,9 +25,7 @@ const LEVELS: usize = 16;
 pub struct TreeText<'s> {
     session: &'s Session,
     rows: &'s Rows,
-    paint: Paint,
-    width: Option<usize>,
-    home: Option<&'s str>,
+    screen: &'s Screen,
     ids: Vec<usize>,
     id_columns: usize,
     levels: usize,
@@ -88,19 +87,13 @@ const ASCII: Glyphs = Glyphs {
 
 impl<'s> TreeText<'s> {
     /// Prepares to draw.
-    pub fn new(
-        session: &'s Session,
-        rows: &'s Rows,
-        paint: Paint,
-        width: Option<usize>,
-        home: Option<&'s str>,
-    ) -> Self {
+    pub fn new(session: &'s Session, rows: &'s Rows, screen: &'s Screen) -> Self {
         let ids = short_ids(session);
         let shown = rows.rows.iter().map(|row| fit::width(&short(session, row.node, &ids)));
         let id_columns = shown.filter(|&columns| columns <= LONGEST_ID).max().unwrap_or(0);
-        let room = width.map_or(LEVELS, |width| width.saturating_sub(id_columns + 2) / 2 / LEVEL);
-        let glyphs = if paint.ascii { ASCII } else { UNICODE };
-        Self { session, rows, paint, width, home, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, query: None }
+        let room = screen.width.map_or(LEVELS, |width| width.saturating_sub(id_columns + 2) / 2 / LEVEL);
+        let glyphs = if screen.paint.ascii { ASCII } else { UNICODE };
+        Self { session, rows, screen, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, query: None }
     }
 
     /// Draws the line above the rows.
@@ -117,7 +110,7 @@ impl<'s> TreeText<'s> {
         // Without room the folder goes first, then the name, down to a few words, then the version and
         // the id: how much there is says most.
         const FEW: usize = 16;
-        let (gap, width) = (fit::width(between), self.width.unwrap_or(usize::MAX));
+        let (gap, width) = (fit::width(between), self.screen.room());
         let all = |facts: &[String]| escape::line(&facts.join(between)).into_owned();
         let mut few = FEW;
         while facts.len() > 1 && fit::width(&all(&facts)) + gap + FEW > width {
@@ -126,13 +119,13 @@ impl<'s> TreeText<'s> {
         }
         let facts = all(&facts);
         let folder = header.cwd.as_deref().unwrap_or_default();
-        let folder = escape::line(&self.tilde(folder)).into_owned();
-        let name = escape::line(&self.tilde(name)).into_owned();
+        let folder = escape::line(&self.screen.tilde(folder)).into_owned();
+        let name = escape::line(&self.screen.tilde(name)).into_owned();
         let name = if name.is_empty() { "(no name)".to_owned() } else { name };
         let room = width.saturating_sub(gap.saturating_add(fit::width(&facts))).max(few.min(width));
-        let name = fit::cut(&name, room, self.paint.ascii);
+        let name = self.screen.cut(&name, room);
         let mut out = String::new();
-        self.paint.push(&mut out, Ink::Strong, &name);
+        self.screen.paint.push(&mut out, Ink::Strong, &name);
         let mut left = width - fit::width(&name);
         for (text, fewest) in [(facts, 1), (folder, FEW)] {
             let fewest = fewest.min(fit::width(&text));
@@ -140,8 +133,8 @@ impl<'s> TreeText<'s> {
                 break;
             }
             out.push_str(between);
-            let text = fit::cut(&text, left - gap, self.paint.ascii);
-            self.paint.push(&mut out, Ink::Dim, &text);
+            let text = self.screen.cut(&text, left - gap);
+            self.screen.paint.push(&mut out, Ink::Dim, &text);
             left -= gap + fit::width(&text);
         }
         out + "\n"
@@ -186,11 +179,11 @@ impl<'s> TreeText<'s> {
         };
         let text = |line: &Line, room: Option<usize>| match excerpt {
             Some(excerpt) => {
-                beside(speaker(self.session.traits(row.node)), &line.text, excerpt, room, self.paint.ascii)
+                beside(speaker(self.session.traits(row.node)), &line.text, excerpt, room, self.screen.paint.ascii)
             }
             None => room.map_or_else(|| line.text.clone(), |room| self.cut(&line.text, room)),
         };
-        let Some(width) = self.width else {
+        let Some(width) = self.screen.width else {
             line.text = text(&line, None);
             return line;
         };
@@ -214,11 +207,11 @@ impl<'s> TreeText<'s> {
     }
 
     fn cut(&self, text: &str, columns: usize) -> String {
-        fit::cut(text, columns, self.paint.ascii).into_owned()
+        self.screen.cut(text, columns).into_owned()
     }
 
     fn paint(&self, at: usize, line: &Line) -> String {
-        let paint = self.paint;
+        let paint = self.screen.paint;
         let mut out = String::new();
         paint.push(&mut out, Ink::Dim, &line.id);
         out.push_str(&line.pad);
@@ -237,7 +230,7 @@ impl<'s> TreeText<'s> {
             out.push_str("  ");
             paint.push(&mut out, *ink, mark);
         }
-        if self.width.is_some() {
+        if self.screen.width.is_some() {
             out.truncate(out.trim_end_matches(' ').len());
         }
         out + "\n"
@@ -245,8 +238,8 @@ impl<'s> TreeText<'s> {
 
     /// Gives the words of a row with who speaks, as it is printed but not cut.
     fn text(&self, node: NodeId, words: &str) -> String {
-        let words = whole_or_cut(words, self.paint);
-        let text = format!("{}{}", speaker(self.session.traits(node)), self.tilde(&words));
+        let words = whole_or_cut(words, self.screen);
+        let text = format!("{}{}", speaker(self.session.traits(node)), self.screen.tilde(&words));
         escape::line(&text).into_owned()
     }
 
@@ -290,10 +283,6 @@ impl<'s> TreeText<'s> {
         }
         marks
     }
-
-    fn tilde(&self, text: &str) -> String {
-        tilde(text, self.home)
-    }
 }
 
 /// Says how many rows are left out around one, if any.
@@ -329,27 +318,11 @@ pub fn ink(traits: Traits) -> Ink {
 }
 
 /// Shows that words go on behind the most that is taken of them.
-pub fn whole_or_cut(words: &str, paint: Paint) -> Cow<'_, str> {
+pub fn whole_or_cut<'w>(words: &'w str, screen: &Screen) -> Cow<'w, str> {
     if words.len() < LIMIT || words.chars().count() < LIMIT {
         return Cow::Borrowed(words);
     }
-    Cow::Owned(format!("{words}{}", if paint.ascii { "..." } else { "…" }))
-}
-
-/// Shows the home folder as `~` wherever a path starts with it.
-pub fn tilde(text: &str, home: Option<&str>) -> String {
-    let Some(home) = home.filter(|home| home.len() > 1) else { return text.to_owned() };
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(home) {
-        let (before, behind) = (&rest[..at], &rest[at + home.len()..]);
-        let joins = |char: char| char.is_alphanumeric() || matches!(char, '.' | '_' | '-');
-        let is_path = !before.ends_with(|char: char| joins(char) || char == '/') && !behind.starts_with(joins);
-        out.push_str(before);
-        out.push_str(if is_path { "~" } else { home });
-        rest = behind;
-    }
-    out + rest
+    Cow::Owned(format!("{words}{}", screen.mark()))
 }
 
 /// The widest id that others are lined up with: one as long as a line would push everything else out

@@ -40,7 +40,7 @@ const QUESTIONS: [&str; 5] = [
     "stdout().is_terminal()",
     "&io::stderr()",
     "&io::stdout()",
-    "terminal_size_of(io::stdout())",
+    "tcgetwinsize(io::stdout())",
 ];
 
 /// The only files that start threads: the worker pool, and what reads from a child process.

@@ -427,6 +427,18 @@ fn lists_fit_every_width() {
     check_widths("label s.jsonl");
     check_widths("branch s.jsonl");
     check_folded_widths("context s.jsonl --diff id000000");
+    check_widths("navigate s.jsonl id010000");
+}
+
+#[test]
+fn colours_end_where_an_id_starts_with_a_mark() {
+    let id = format!("\u{e33}{}", "x".repeat(30));
+    let scratch = Scratch::new(&[message(&id, "", "user", "日本語の文字は二桁の幅を取ります。")]);
+    for width in 4..60 {
+        let out = scratch.run(&format!("context s.jsonl --color always --width {width}")).ok();
+        let widest = without_colours(&out).lines().map(UnicodeWidthStr::width).max().unwrap();
+        assert!(widest <= width, "{widest} columns in {width}\n{out}");
+    }
 }
 
 #[test]

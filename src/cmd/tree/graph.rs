@@ -18,7 +18,7 @@ impl View<'_> {
         let knots = shape.knots(&kept);
         let rows = rows::of_shape(session, self.leaf, &shape);
         let drawn = (&shape, &rows, &knots[..]);
-        let graph = Graph::new(form, session, drawn, self.app.paint, self.app.home.as_deref());
+        let graph = Graph::new(form, session, drawn, &self.app.screen);
         let mut output = Output::new();
         output.hold();
         let mut characters = 0;

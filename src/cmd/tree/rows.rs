@@ -17,14 +17,14 @@ use crate::ui::fit;
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::{Output, safe_json};
 use crate::ui::rows::{self as in_order, LineRows, Place};
-use crate::ui::tree::{TreeText, short, short_ids, speaker, tilde, whole_or_cut};
+use crate::ui::tree::{TreeText, short, short_ids, speaker, whole_or_cut};
 
 impl View<'_> {
     pub(super) fn text(&mut self) -> Result<()> {
         let session = self.session;
         let (_, shape) = self.row_shape()?;
         let rows = rows::of_shape(session, self.leaf, &shape);
-        let text = TreeText::new(session, &rows, self.app.paint, self.app.width, self.app.home.as_deref());
+        let text = TreeText::new(session, &rows, &self.app.screen);
         let text = text.searching(self.query);
         let mut output = Output::new();
         output.text(&text.heading(
@@ -112,13 +112,13 @@ impl View<'_> {
             if self.query.is_some() { 400 } else { 204 },
         ];
         let headings = ["id", "when (UTC)", "type", "label", "text"];
-        let listing = Listing::new(&headings, &widths, self.app.width, output.is_terminal(), self.app.paint);
+        let listing = Listing::new(&headings, &widths, self.app.screen.is_terminal, &self.app.screen);
         output.text(&listing.head())?;
         for piece in nodes.chunks(PIECE) {
             let mut cells = Vec::with_capacity(piece.len());
             for &node in piece {
                 let words = self.bodies.words(node).map_err(&failed)?;
-                let text = tilde(&whole_or_cut(&words, self.app.paint), self.app.home.as_deref());
+                let text = self.app.screen.tilde(&whole_or_cut(&words, &self.app.screen));
                 let text = self.found(node, &words, text, listing.room(4)).map_err(&failed)?;
                 cells.push(vec![
                     short(session, node, &ids),
@@ -137,7 +137,7 @@ impl View<'_> {
     /// Adds the place of a word that was searched for to the text of a cell, if it is not seen there.
     fn found(&mut self, node: NodeId, words: &str, text: String, room: Option<usize>) -> Result<String, Error> {
         let Some(query) = self.query else { return Ok(text) };
-        let ascii = self.app.paint.ascii;
+        let ascii = self.app.screen.paint.ascii;
         let label = self.session.label(node).map_or("", |label| label.name.as_str());
         let safe = escape::line(&text).into_owned();
         let seen = room.map_or(safe.as_str().into(), |room| fit::cut(&safe, room, ascii));

@@ -9,7 +9,7 @@ use crate::core::walk;
 use crate::ui::json::{Time, TipRow};
 use crate::ui::output::Output;
 use crate::ui::tips::{self, TipText};
-use crate::ui::tree::{TreeText, ink, short, short_ids, speaker, tilde, whole_or_cut};
+use crate::ui::tree::{TreeText, ink, short, short_ids, speaker, whole_or_cut};
 
 impl View<'_> {
     pub(super) fn tips(&mut self) -> Result<()> {
@@ -22,7 +22,7 @@ impl View<'_> {
 
     fn tip_texts(&mut self, tips: &[Tip], as_table: bool) -> Result<()> {
         let (session, failed) = (self.session, self.failed());
-        let (paint, width, home) = (self.app.paint, self.app.width, self.app.home.as_deref());
+        let screen = &self.app.screen;
         let ids = short_ids(session);
         let mut texts = Vec::with_capacity(tips.len());
         for tip in tips {
@@ -34,22 +34,22 @@ impl View<'_> {
                 messages: Some(tip.messages),
                 is_active: tip.has_leaf,
                 label: session.label(tip.node).map(|label| label.name.clone()),
-                words: format!("{}{}", speaker(traits), tilde(&whole_or_cut(&words, paint), home)),
+                words: format!("{}{}", speaker(traits), screen.tilde(&whole_or_cut(&words, screen))),
                 ink: ink(traits),
             });
         }
         let mut output = Output::new();
         if as_table {
-            tips::table(&mut output, ["id", "when (UTC)", "messages", "text"], &texts, width, paint)?;
+            tips::table(&mut output, ["id", "when (UTC)", "messages", "text"], &texts, screen)?;
         } else {
             let rows = Rows::default();
-            let heading = TreeText::new(session, &rows, paint, width, home);
+            let heading = TreeText::new(session, &rows, screen);
             output.text(&heading.heading(
                 &self.bodies.title().map_err(self.failed())?,
                 session.len(),
                 walk::tips(session).len(),
             ))?;
-            tips::rows(&mut output, &texts, width, paint)?;
+            tips::rows(&mut output, &texts, screen)?;
         }
         output.finish()?;
         if !tips.iter().any(|tip| tip.has_leaf) {

@@ -79,7 +79,7 @@ impl View<'_> {
         let label = session.label(node).map(|label| format!("  [{}]", label.name)).unwrap_or_default();
         let when = time::minute(session.stamp(node));
         let head = format!("{}  {}  {when} UTC{label}", session.id(node), self.kind(node));
-        let width = self.app.width;
+        let width = self.app.screen.width;
         let mut print = |text: &str| fit::fold(text, width, None, &mut |row| output.text(row));
         print(&format!("{}\n", escape::line(&head)))?;
         let words = self.bodies.words(node)?;

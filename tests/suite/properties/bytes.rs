@@ -18,13 +18,12 @@ use session_tree::core::session::Session;
 use session_tree::core::source::Source;
 use session_tree::core::walk;
 use session_tree::ui::context as transcript;
-use session_tree::ui::paint::Paint;
+use session_tree::ui::screen::Screen;
 use session_tree::ui::tree::TreeText;
 
 use super::random::{self, Random};
 use super::{SESSIONS, ids, support};
 
-const PLAIN: Paint = Paint { color: false, ascii: false };
 const WORDS: Keep<'static> = Keep { words: &|_| true, calls: true };
 
 fn load(bytes: &[u8], keep: Keep<'_>, jobs: usize) -> session_tree::core::error::Result<Session> {
@@ -147,7 +146,8 @@ fn exercise(session: &Session) {
         walk::tips(session);
         let shows = |node| Filter::Default.shows(session.traits(node), false, Some(node) == leaf);
         let rows = support::lay_out(session, leaf, &order, shows);
-        let text = TreeText::new(session, &rows, PLAIN, Some(60), None);
+        let screen = Screen { width: Some(60), ..Screen::default() };
+        let text = TreeText::new(session, &rows, &screen);
         assert!(is_safe(&text.heading(session.name().unwrap_or(""), 1, 1)));
         for (at, row) in rows.rows.iter().enumerate() {
             assert!(is_safe(&text.row(at, &bodies.words(row.node).unwrap())));
@@ -161,7 +161,7 @@ fn exercise(session: &Session) {
                 let text = String::from_utf8_lossy(json);
                 assert!(json.is_empty() || is_json(&text), "{text}");
             }
-            let mut shown = transcript::title(PLAIN, at + 1, session.id(item.node()), Raw::new(&stored));
+            let mut shown = transcript::title(&screen, at + 1, session.id(item.node()), Raw::new(&stored));
             transcript::body(Raw::new(&stored), &mut |part| {
                 shown.push_str(part);
                 Ok(())

@@ -15,7 +15,7 @@ use session_tree::core::shape::Shape;
 use session_tree::core::source::Source;
 use session_tree::core::stats;
 use session_tree::core::walk;
-use session_tree::ui::paint::Paint;
+use session_tree::ui::screen::Screen;
 use session_tree::ui::tree::TreeText;
 
 const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n";
@@ -54,7 +54,8 @@ fn lay_out(session: &Session) -> (Vec<NodeId>, Rows) {
 }
 
 fn draw(session: &Session, rows: &Rows) {
-    let text = TreeText::new(session, rows, Paint { color: false, ascii: false }, Some(80), None);
+    let screen = Screen { width: Some(80), ..Screen::default() };
+    let text = TreeText::new(session, rows, &screen);
     let mut bodies = Bodies::new(session);
     for (at, row) in rows.rows.iter().enumerate() {
         assert!(text.row(at, &bodies.words(row.node).unwrap()).len() > 8);
