@@ -52,6 +52,11 @@ class Call:
     def is_stdout(self):
         return self.name == "write" and self.about == "stdout"
 
+    def number_in(self, calls):
+        """Gives the number of the same call in another run, if it is made there."""
+        key = (self.name, self.about, self.like)
+        return next((call.number for call in calls if (call.name, call.about, call.like) == key), None)
+
     def errors(self):
         """Gives what it may fail with."""
         yield from ERRORS[self.name]
@@ -193,9 +198,8 @@ class Tracer:
         for _ in range(TRIES):
             folder = fresh()
             run = self.traced(injection.scenario, binary, folder, [injection.option(number)])
-            same = [made for made in run.calls if (made.name, made.about, made.like) == (call.name, call.about, call.like)]
-            if same and same[0].number == number:
+            if call.number_in(run.calls) == number:
                 return folder, run
             # Other processes came or went: it stands elsewhere in the count.
-            number = same[0].number if same else number + 1
+            number = call.number_in(self.traced(injection.scenario, binary, fresh()).calls) or number
         return None

@@ -48,12 +48,13 @@ class Sweep:
         self.options = options
         self.tracer = calls.Tracer(options.work)
         self.folders = Folders(options.work)
-        self.counts, self.kinds, self.lock = Counter(), Counter(), threading.Lock()
+        self.jobs, self.counts, self.kinds, self.lock = [], Counter(), Counter(), threading.Lock()
 
-    def verdict(self, group, what, name, problems, reproduce):
+    def verdict(self, group, what, name, problems, reproduce, count=1):
         with self.lock:
-            self.counts[group, what] += 1
-            self.counts[group, "failed" if problems else "passed"] += 1
+            self.counts[group, what] += count
+            if reproduce:
+                self.counts[group, "failed" if problems else "passed"] += count
             if problems:
                 print(f"{name}\n    {reproduce}", file=sys.stderr)
             for problem in problems:
@@ -81,23 +82,34 @@ class Sweep:
         shutil.rmtree(folder)
 
     def run(self):
-        scenarios = [one for one in all_scenarios() if self.options.only in one.name]
-        jobs = []
-        for scenario in scenarios:
-            fresh = lambda: self.folders.fresh(scenario)
-            expected = verdict.Expected(scenario, self.tracer, self.options.binary, fresh)
-            for injection in calls.injections(scenario, expected.calls, SESSION):
-                if is_chosen(injection, self.options.part):
-                    jobs.append((self.inject, expected, injection))
-            if scenario.room is None:
-                for state in torn.states(scenario, self.tracer, self.options.binary, fresh):
-                    if is_chosen(state, self.options.part):
-                        jobs.append((self.replay, expected, state))
+        for scenario in all_scenarios():
+            if self.options.only in scenario.name:
+                self.prepare(scenario)
+        self.prepare_writers()
         with ThreadPoolExecutor(WORKERS) as pool:
-            for done in [pool.submit(*job) for job in jobs]:
+            for done in [pool.submit(*job) for job in self.jobs]:
                 done.result()
-        for group, killed, problems in kills.all_groups(self.options, self.tracer, self.folders):
-            self.verdict(group, "kills", f"{group}: kill {killed}", problems, "at a random moment")
+
+    def prepare(self, scenario):
+        """Adds what is to be done to a scenario to the jobs."""
+        fresh = lambda: self.folders.fresh(scenario)
+        tracer, binary = self.tracer, self.options.binary
+        expected = verdict.Expected(scenario, tracer, binary, fresh)
+        for injection in calls.injections(scenario, expected.calls, SESSION):
+            if is_chosen(injection, self.options.part):
+                self.jobs.append((self.inject, expected, injection))
+        if scenario.room is None:
+            self.jobs += ((self.replay, expected, state) for state in torn.states(scenario, tracer, binary, fresh))
+        if scenario.name in kills.SCENARIOS:
+            clock = kills.Clock()
+            count = self.options.kills // (len(kills.SCENARIOS) + 1)
+            self.jobs += ((self.kill, expected, clock, number) for number in range(count))
+
+    def prepare_writers(self):
+        count = self.options.kills // (len(kills.SCENARIOS) + 1) // kills.ROUND
+        if kills.WRITERS.find(self.options.only) >= 0:
+            clock = kills.Clock()
+            self.jobs += ((self.write, clock, number) for number in range(count))
 
     def replay(self, expected, state):
         folder = self.folders.fresh(expected.scenario)
@@ -105,8 +117,22 @@ class Sweep:
         self.verdict(expected.scenario.name, "torn", state, problems, "replayed")
         shutil.rmtree(folder)
 
+    def kill(self, expected, clock, number):
+        name, folder = expected.scenario.name, self.folders.fresh(expected.scenario)
+        problems = kills.once(expected, self.tracer, self.options.binary, folder, clock, number)
+        self.verdict(name, "random kills", f"{name}: random kill {number}", problems, "at a random moment")
+        shutil.rmtree(folder)
+
+    def write(self, clock, number):
+        scenario = all_scenarios()[0]
+        folder = self.folders.fresh(scenario)
+        problems = list(kills.writers(scenario, self.tracer, self.options.binary, folder, clock, number))
+        self.verdict(kills.WRITERS, "random kills", f"{kills.WRITERS}: round {number}", problems,
+                     "two loops, killed at random moments", kills.ROUND)
+        shutil.rmtree(folder)
+
     def table(self):
-        columns = ("errors", "kills", "torn", "not reached", "passed", "failed")
+        columns = ("errors", "kills", "torn", "random kills", "not reached", "passed", "failed")
         groups = list(dict.fromkeys(group for group, _ in self.counts))
         order = [one.name for one in all_scenarios()]
         groups.sort(key=lambda group: order.index(group) if group in order else len(order))
