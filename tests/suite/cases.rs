@@ -22,7 +22,7 @@ use session_tree::core::walk;
 use session_tree::ui::tree::short_ids;
 use unicode_width::UnicodeWidthStr;
 
-use super::support::{self, Run};
+use crate::support::{self, Run};
 
 /// What reading must find in a file.
 #[derive(Debug, PartialEq)]

@@ -23,7 +23,7 @@ use session_tree::core::session::{NodeId, Session};
 use session_tree::core::stats;
 use session_tree::core::walk;
 
-use super::support;
+use crate::support;
 
 /// How many files there are; a test that runs on fewer has lost its data.
 const FILES: usize = 30;

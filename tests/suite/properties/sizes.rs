@@ -42,7 +42,7 @@ fn line(at: usize, parent: Option<usize>, members: &str) -> String {
 
 fn lay_out(session: &Session) -> (Vec<NodeId>, Rows) {
     let order = walk::display_order(session, session.leaf());
-    let rows = super::support::lay_out(session, session.leaf(), &order, |_| true);
+    let rows = crate::support::lay_out(session, session.leaf(), &order, |_| true);
     assert_eq!((order.len(), rows.rows.len()), (session.len(), session.len()));
     let shape = Shape::new(session, &order, |_| true);
     let kept = shape.landmarks(session, session.leaf());

@@ -1,0 +1,90 @@
+//! The command line as its users meet it: what is printed, where, and with which exit code.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{self, Run};
+
+mod completions;
+mod context;
+mod errors;
+mod lists;
+mod lookup;
+mod naming;
+mod pipes;
+mod rows;
+mod search;
+mod snapshots;
+mod views;
+
+/// What every session here starts with.
+pub const HEADER: &str =
+    r#"{"type":"session","version":3,"id":"s-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/mia/shop"}"#;
+
+/// A folder with a session `s.jsonl` in it, where the binary is run.
+pub struct Scratch(TempDir);
+
+impl Scratch {
+    /// Puts some entries behind a header.
+    pub fn new<S: AsRef<str>>(entries: &[S]) -> Self {
+        let lines = [HEADER].into_iter().chain(entries.iter().map(AsRef::as_ref));
+        Self::bytes(lines.flat_map(|line| [line, "\n"]).collect::<String>().as_bytes())
+    }
+
+    /// Takes a whole file.
+    pub fn bytes(bytes: &[u8]) -> Self {
+        let scratch = Self(tempfile::tempdir().unwrap());
+        fs::write(scratch.path("s.jsonl"), bytes).unwrap();
+        scratch
+    }
+
+    pub fn path(&self, name: impl AsRef<std::path::Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Prepares the binary to be run in the folder.
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = support::command();
+        command.current_dir(self.0.path()).args(args);
+        command
+    }
+
+    /// Runs the binary in the folder.
+    pub fn args<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
+        support::finish(&mut self.command(args))
+    }
+
+    /// Runs the binary in the folder; the arguments are separated by blanks.
+    pub fn run(&self, line: &str) -> Run {
+        self.args(line.split_whitespace())
+    }
+}
+
+/// Gives a message entry; a parent `""` makes it a root.
+pub fn message(id: &str, parent: &str, role: &str, text: &str) -> String {
+    entry("message", id, parent, &format!(r#""message":{{"role":"{role}","content":{}}}"#, Value::from(text)))
+}
+
+/// Gives a label entry.
+pub fn label(id: &str, parent: &str, target: &str, name: &str) -> String {
+    entry("label", id, parent, &format!(r#""targetId":"{target}","label":"{name}""#))
+}
+
+/// Gives an entry of any type with some members of its own.
+pub fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    format!(
+        r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:01.000Z"{}{rest}}}"#,
+        if rest.is_empty() { "" } else { "," }
+    )
+}
+
+/// Gives the ids of rows in `jsonl`.
+pub fn ids(rows: &[Value]) -> Vec<&str> {
+    rows.iter().map(|row| row["id"].as_str().unwrap()).collect()
+}
