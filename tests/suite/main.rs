@@ -12,6 +12,9 @@ mod docs;
 mod golden;
 mod hooks;
 mod layout;
+/// The lines of sessions, as the unit tests make them.
+#[path = "../../src/core/session/sample/lines.rs"]
+mod lines;
 mod properties;
 mod shape;
 mod summaries;

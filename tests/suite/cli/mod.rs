@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use crate::lines::{HEADER, entry, label, message};
 use crate::support::{self, Run};
 
 mod completions;
@@ -21,10 +22,6 @@ mod rows;
 mod search;
 mod snapshots;
 mod views;
-
-/// What every session here starts with.
-pub const HEADER: &str =
-    r#"{"type":"session","version":3,"id":"s-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/mia/shop"}"#;
 
 /// A folder with a session `s.jsonl` in it, where the binary is run.
 pub struct Scratch(TempDir);
@@ -63,25 +60,6 @@ impl Scratch {
     pub fn run(&self, line: &str) -> Run {
         self.args(line.split_whitespace())
     }
-}
-
-/// Gives a message entry; a parent `""` makes it a root.
-pub fn message(id: &str, parent: &str, role: &str, text: &str) -> String {
-    entry("message", id, parent, &format!(r#""message":{{"role":"{role}","content":{}}}"#, Value::from(text)))
-}
-
-/// Gives a label entry.
-pub fn label(id: &str, parent: &str, target: &str, name: &str) -> String {
-    entry("label", id, parent, &format!(r#""targetId":"{target}","label":"{name}""#))
-}
-
-/// Gives an entry of any type with some members of its own.
-pub fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
-    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
-    format!(
-        r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2026-01-01T00:00:01.000Z"{}{rest}}}"#,
-        if rest.is_empty() { "" } else { "," }
-    )
 }
 
 /// Gives the ids of rows in `jsonl`.

@@ -11,43 +11,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cli::{Scratch, entry, message};
+use crate::cli::Scratch;
+pub(crate) use crate::lines::{calls, result};
 use crate::support::Run;
 
 /// After this long, what a test waits for will not come.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Makes a session with a fork, tool calls and all: the leaf is `b2`.
-///
-/// ```text
-/// u1 user ─ a1 assistant ─┬─ u2 user ─ a2 assistant ─ t2 toolResult
-///                         └─ b1 user ─ b2 assistant
-/// ```
+/// Makes the session of [`lines::forked`](crate::lines::forked): its leaf is `b2`.
 pub fn forked() -> Scratch {
-    Scratch::new(&[
-        message("u1", "", "user", "first"),
-        message("a1", "u1", "assistant", "one"),
-        message("u2", "a1", "user", "second"),
-        calls("a2", "u2", &[("read", "src/a.rs"), ("edit", "src/b.rs")]),
-        result("t2", "a2", "call-0"),
-        message("b1", "a1", "user", "other"),
-        message("b2", "b1", "assistant", "two"),
-    ])
-}
-
-/// Gives an assistant message that calls tools on paths.
-pub fn calls(id: &str, parent: &str, calls: &[(&str, &str)]) -> String {
-    let block = |(at, (tool, path)): (usize, &(&str, &str))| {
-        format!(r#"{{"type":"toolCall","id":"call-{at}","name":"{tool}","arguments":{{"path":"{path}"}}}}"#)
-    };
-    let blocks: Vec<_> = calls.iter().enumerate().map(block).collect();
-    entry("message", id, parent, &format!(r#""message":{{"role":"assistant","content":[{}]}}"#, blocks.join(",")))
-}
-
-/// Gives the result of a tool call.
-pub fn result(id: &str, parent: &str, call: &str) -> String {
-    let message = format!(r#"{{"role":"toolResult","toolCallId":"{call}","toolName":"read","content":[]}}"#);
-    entry("message", id, parent, &format!(r#""message":{message}"#))
+    Scratch::new(&crate::lines::forked())
 }
 
 /// Gives the bytes of the scratch folder's session.
