@@ -90,24 +90,20 @@ fn setting_the_same_and_clearing_nothing_still_append() {
 }
 
 #[test]
-fn names_are_kept_to_the_letter() {
-    let scratch = forked();
-    for name in ["plan b", " padded ", "\"quoted\" \\ back", "größer 日本 👩‍💻", "--clear it", "\u{202e}rtl", "<b>"]
-    {
-        let line = one(&scratch, &["--", "u1", name]);
-        assert_eq!(line["label"], name);
-    }
+fn a_name_is_kept_to_the_letter() {
+    let name = " größer \"quoted\" \\ 日本 👩\u{200d}💻 \u{202e}rtl";
+    assert_eq!(one(&forked(), &["--", "u1", name])["label"], name);
+    assert_eq!(one(&forked(), &["--", "u1", "--clear it"])["label"], "--clear it");
 }
 
 #[test]
-fn a_name_is_one_line_without_control_characters() {
+fn a_name_that_cannot_be_a_label_changes_nothing() {
     let scratch = forked();
     let old = bytes(&scratch);
-    for name in ["", " ", "\u{3000}", "two\nlines", "cr\r", "tab\there", "\u{1b}[31m", "\u{7f}", "\u{85}", "\u{2028}"] {
+    for (name, advice) in [(" ", "--clear"), ("two\nlines", "line ends")] {
         let run = scratch.args(["label", "s.jsonl", "u1", name, "--json"]);
         let error = refused(&scratch, &old, &run, "usage");
-        let names_clear = error["hint"].as_str().unwrap().contains("--clear");
-        assert_eq!(names_clear, name.trim().is_empty(), "{name:?}: {error}");
+        assert!(error["hint"].as_str().unwrap().contains(advice), "{name:?}: {error}");
     }
 }
 

@@ -1,13 +1,13 @@
-//! `navigate`: where a move goes, what it leaves behind, and what each way of making it last
-//! writes.
+//! `navigate`: what a move prints, and what each way of saving it writes. Where a move goes and
+//! what it leaves is tested beside the rule, in `core/navigate.rs`.
 
 use serde_json::{Value, json};
 
-use crate::cli::{Scratch, entry, label, message};
+use crate::cli::Scratch;
 use crate::support::{self, Run};
 use crate::write::scene::{appended, bytes, error, forked, is_fresh_id, keys, refused, untouched, warnings};
 
-/// A move in [`forked`] or another session. `""` stands for null.
+/// A move in [`forked`]. `""` stands for null.
 struct Case {
     args: &'static str,
     old: &'static str,
@@ -27,20 +27,6 @@ const fn case(
 ) -> Case {
     Case { args, old, target, position, ancestor, abandoned, editor }
 }
-
-/// The moves in [`forked`].
-const FORKED: [Case; 10] = [
-    case("u2", ["b2", "u2", "a1", "a1"], "b1 b2", Some("second")),
-    case("a2", ["b2", "a2", "a2", "a1"], "b1 b2", None),
-    case("t2", ["b2", "t2", "t2", "a1"], "b1 b2", None),
-    case("a1", ["b2", "a1", "a1", "a1"], "b1 b2", None),
-    case("b1", ["b2", "b1", "a1", "b1"], "b2", Some("other")),
-    case("u1", ["b2", "u1", "", "u1"], "a1 b1 b2", Some("first")),
-    case("--root", ["b2", "", "", ""], "u1 a1 b1 b2", None),
-    case("b1 --leaf t2", ["t2", "b1", "a1", "a1"], "u2 a2 t2", Some("other")),
-    case("t2 --leaf a1", ["a1", "t2", "t2", "a1"], "", None),
-    case("--root --leaf u1", ["u1", "", "", ""], "u1", None),
-];
 
 impl Case {
     fn run(&self, scratch: &Scratch, more: &[&str]) -> Run {
@@ -177,78 +163,11 @@ fn same_context(scratch: &Scratch, told: &Value, args: &[&str]) {
 }
 
 #[test]
-fn moves_between_branches() {
-    FORKED.iter().for_each(|case| case.check(forked));
-}
-
-#[test]
-fn moves_between_roots() {
-    let two = || {
-        Scratch::new(&[
-            message("u1", "", "user", "first"),
-            entry("thinking_level_change", "l1", "u1", r#""thinkingLevel":"high""#),
-            message("u2", "", "user", "second"),
-            entry("model_change", "m2", "u2", r#""provider":"acme","modelId":"m""#),
-            label("n2", "m2", "u1", "start"),
-        ])
-    };
-    case("l1", ["n2", "l1", "l1", ""], "u2 m2 n2", None).check(two);
-    case("u1", ["n2", "u1", "", ""], "u2 m2 n2", Some("first")).check(two);
-    case("--root", ["n2", "", "", ""], "u2 m2 n2", None).check(two);
-    case("u2", ["n2", "u2", "", "u2"], "m2 n2", Some("second")).check(two);
-}
-
-#[test]
-fn a_compaction_does_not_stop_what_is_abandoned() {
-    let compacted = || {
-        Scratch::new(&[
-            message("u1", "", "user", "first"),
-            message("a1", "u1", "assistant", "one"),
-            entry("compaction", "c1", "a1", r#""summary":"so far","firstKeptEntryId":"a1","tokensBefore":9"#),
-            message("u2", "c1", "user", "second"),
-        ])
-    };
-    case("u1", ["u2", "u1", "", "u1"], "a1 c1 u2", Some("first")).check(compacted);
-    case("a1", ["u2", "a1", "a1", "a1"], "c1 u2", None).check(compacted);
-    case("c1", ["u2", "c1", "c1", "c1"], "u2", None).check(compacted);
-}
-
-#[test]
-fn user_and_custom_messages_are_taken_back() {
-    let custom = |id: &str, content: &str| {
-        entry("custom_message", id, "u1", &format!(r#""customType":"x","content":{content},"display":true"#))
-    };
-    let blocks =
-        r#"[{"type":"text","text":"one "},{"type":"image","data":"","mimeType":"x"},{"type":"text","text":"two"}]"#;
-    let session = || {
-        let user = entry("message", "u5", "u1", &format!(r#""message":{{"role":"user","content":{blocks}}}"#));
-        let empty = entry("message", "u6", "u1", r#""message":{"role":"user","content":null}"#);
-        let entries = [message("u1", "", "user", "first"), custom("c1", "\"words\\nmore\\n\""), custom("c2", blocks)];
-        let others = ["developer", "system", "custom"].map(|role| message(role, "u1", role, "x"));
-        let last = [custom("c3", "null"), user, empty, message("a9", "u1", "assistant", "x")];
-        Scratch::new(&[&entries[..], &others, &last].concat())
-    };
-    case("c1", ["a9", "c1", "u1", "u1"], "a9", Some("words\nmore\n")).check(session);
-    case("c2", ["a9", "c2", "u1", "u1"], "a9", Some("one two")).look(session, &[], &[]);
-    case("c3", ["a9", "c3", "u1", "u1"], "a9", Some("")).look(session, &[], &[]);
-    case("u5", ["a9", "u5", "u1", "u1"], "a9", Some("one two")).look(session, &[], &[]);
-    case("u6", ["a9", "u6", "u1", "u1"], "a9", Some("")).look(session, &[], &[]);
-    for role in ["developer", "system", "custom"] {
-        case(role, ["a9", role, role, "u1"], "a9", None).look(session, &[], &[]);
-    }
-}
-
-#[test]
-fn an_orphan_and_a_loop_are_roots() {
-    let session = || {
-        Scratch::new(&[
-            message("u1", "gone", "user", "x"),
-            message("l1", "l2", "user", "y"),
-            message("l2", "l1", "user", "z"),
-        ])
-    };
-    case("u1", ["l2", "u1", "", ""], "l1 l2", Some("x")).check(session);
-    case("l1", ["l2", "l1", "", "l1"], "l2", Some("y")).check(session);
+fn a_move_prints_and_writes_where_it_goes() {
+    case("u2", ["b2", "u2", "a1", "a1"], "b1 b2", Some("second")).check(forked);
+    case("t2 --leaf a1", ["a1", "t2", "t2", "a1"], "", None).check(forked);
+    case("--root", ["b2", "", "", ""], "u1 a1 b1 b2", None).check(forked);
+    case("u1", ["b2", "u1", "", "u1"], "a1 b1 b2", Some("first")).check(forked);
 }
 
 /// Checks a move to where the leaf is.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cli::Scratch;
-pub(crate) use crate::lines::{calls, result};
+pub(crate) use crate::lines::calls;
 use crate::support::Run;
 
 /// After this long, what a test waits for will not come.
