@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use session_tree::core::commit::{Anchor, Commit, Committed, Guard};
-use session_tree::core::draft::{self, Draft, World};
+use session_tree::core::draft::{Draft, World};
 use session_tree::core::error::{Error, Result};
 use session_tree::core::label::Change;
 use session_tree::core::load::Keep;
@@ -113,75 +113,12 @@ fn more(entries: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn a_label_goes_on_at_the_leaf_as_it_is_now() {
-    let stale = Stale::new(forked());
-    append_like_an_agent(&stale.path, &message("c1", "b2", "user", "meanwhile"));
-    append_like_an_agent(&stale.path, "a line of noise");
-    append_like_an_agent(&stale.path, &message("c2", "a1", "user", "elsewhere"));
-    append_like_an_agent(&stale.path, r#"{"type":"marker"}"#);
-    let now = bytes(&stale.scratch);
-    assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["parentId"], "c2");
-}
-
-#[test]
-fn a_label_at_a_named_entry_stays_there() {
-    let stale = Stale::new(forked());
-    append_like_an_agent(&stale.path, &message("c1", "b2", "user", "meanwhile"));
-    let now = bytes(&stale.scratch);
-    assert_eq!(stale.is_done(stale.label(Anchor::At(at("t2"))), &now)["parentId"], "t2");
-}
-
-#[test]
-fn an_id_that_was_taken_meanwhile_is_not_used_again() {
-    let stale = Stale::new(forked());
-    append_like_an_agent(&stale.path, &message("00000001", "b2", "user", "meanwhile"));
-    let now = bytes(&stale.scratch);
-    assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["id"], "00000002");
-}
-
-#[test]
-fn an_entry_whose_line_feed_is_still_to_come_is_seen() {
-    let stale = Stale::new(forked());
-    let mut now = bytes(&stale.scratch);
-    now.extend_from_slice(message("c1", "b2", "user", "meanwhile").as_bytes());
-    fs::write(&stale.path, &now).unwrap();
-    assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["parentId"], "c1");
-}
-
-#[test]
 fn more_than_a_megabyte_that_was_added_is_seen() {
     let stale = Stale::new(forked());
     append_like_an_agent(&stale.path, &message("c1", "b2", "user", &"x".repeat(3 << 20)));
     append_like_an_agent(&stale.path, &message("c2", "c1", "user", "last"));
     let now = bytes(&stale.scratch);
     assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["parentId"], "c2");
-}
-
-#[test]
-fn a_summary_of_a_leaf_that_moved_is_refused() {
-    let stale = Stale::new(forked());
-    append_like_an_agent(&stale.path, &message("c1", "a1", "user", "meanwhile"));
-    let now = bytes(&stale.scratch);
-    stale.is_changed(stale.summarize(Guard::Unmoved(at("b2"))), &now);
-    // Noise moves no leaf.
-    let stale = Stale::new(forked());
-    append_like_an_agent(&stale.path, "noise");
-    let now = bytes(&stale.scratch);
-    stale.is_done(stale.summarize(Guard::Unmoved(at("b2"))), &now);
-}
-
-#[test]
-fn a_summary_of_another_leaf_minds_its_children_only() {
-    for (parent, is_refused) in [("t2", true), ("b2", false), ("u2", false)] {
-        let stale = Stale::new(forked());
-        append_like_an_agent(&stale.path, &message("c1", parent, "user", "meanwhile"));
-        let now = bytes(&stale.scratch);
-        let result = stale.summarize(Guard::Childless(at("t2")));
-        match is_refused {
-            true => stale.is_changed(result, &now),
-            false => drop(stale.is_done(result, &now)),
-        }
-    }
 }
 
 #[test]
@@ -193,57 +130,6 @@ fn children_that_were_there_before_are_no_news() {
         let stale = Stale::new(Scratch::bytes(&old));
         stale.is_done(stale.summarize(Guard::Childless(at("t2"))), &old);
     }
-}
-
-#[test]
-fn a_move_without_summary_and_force_go_on() {
-    let stale = Stale::new(forked());
-    append_like_an_agent(&stale.path, &message("c1", "b2", "user", "meanwhile"));
-    let now = bytes(&stale.scratch);
-    assert_eq!(stale.is_done(stale.summarize(Guard::None), &now)["parentId"], "a1");
-}
-
-#[test]
-fn a_replaced_file_is_read_again() {
-    let stale = Stale::new(forked());
-    let now = more(&[message("c1", "b2", "user", "rewritten")]);
-    stale.replace(&now);
-    assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["parentId"], "c1");
-    let stale = Stale::new(forked());
-    stale.replace(&now);
-    stale.is_changed(stale.summarize(Guard::Unmoved(at("b2"))), &now);
-    let stale = Stale::new(forked());
-    stale.replace(&now);
-    stale.is_changed(stale.summarize(Guard::Childless(at("b2"))), &now);
-    let stale = Stale::new(forked());
-    stale.replace(&now);
-    stale.is_done(stale.summarize(Guard::Childless(at("t2"))), &now);
-}
-
-#[test]
-fn a_shortened_file_is_read_again() {
-    let whole = bytes(&forked());
-    let cut = whole.windows(2).enumerate().filter(|(_, pair)| pair == b"}\n").map(|(at, _)| at + 2).nth(4).unwrap();
-    let shorten =
-        |stale: &Stale| OpenOptions::new().write(true).open(&stale.path).unwrap().set_len(cut as u64).unwrap();
-    let now = &whole[..cut];
-    let stale = Stale::new(forked());
-    shorten(&stale);
-    assert_eq!(stale.is_done(stale.label(Anchor::Leaf), now)["parentId"], "a2");
-    let stale = Stale::new(forked());
-    shorten(&stale);
-    stale.is_changed(stale.label(Anchor::At(at("b1"))), now);
-    let stale = Stale::new(forked());
-    shorten(&stale);
-    stale.is_changed(stale.summarize(Guard::Unmoved(at("b2"))), now);
-}
-
-#[test]
-fn a_target_that_is_gone_is_not_labelled() {
-    let stale = Stale::new(forked());
-    let now = bytes(&Scratch::new(&[message("x1", "", "user", "another session")]));
-    stale.replace(&now);
-    stale.is_changed(stale.label(Anchor::Leaf), &now);
 }
 
 #[test]
@@ -375,22 +261,4 @@ fn what_dead_runs_left_is_cleared_by_the_next_one() {
         scratch.run("label s.jsonl u1 x").ok();
         assert_eq!(names(scratch.path("")), ["s.jsonl"]);
     }
-}
-
-#[test]
-fn drafts_chain_their_entries() {
-    let mut ids = ["00000001", "00000001", "taken", "00000002"].into_iter().map(str::to_owned);
-    let mut fresh = || ids.next().unwrap();
-    let mut world = World { now: "now".to_owned(), fresh: &mut fresh };
-    let mut draft = Draft::new(&mut world, None, &|id| id == "taken");
-    draft.append("a\"b", &[("x", draft::Value::Str("é\u{1}")), ("y", draft::Value::Json(b"[1.0]"))]);
-    draft.append("c", &[]);
-    let expected = concat!(
-        r#"{"type":"a\"b","id":"00000001","parentId":null,"timestamp":"now","x":"é\u0001","y":[1.0]}"#,
-        "\n",
-        r#"{"type":"c","id":"00000002","parentId":"00000001","timestamp":"now"}"#,
-        "\n"
-    );
-    assert_eq!(String::from_utf8(draft.lines).unwrap(), expected);
-    assert_eq!(draft.ids, ["00000001", "00000002"]);
 }
