@@ -54,7 +54,7 @@ fn fork(scratch: &Scratch, args: &str) -> Fork {
     Fork { raw: raw[1..].to_vec(), lines, header, told, warnings }
 }
 
-/// Gives the ids of a fork that are not labels, and its labels as target, name and time.
+/// Returns the ids of a fork that are not labels, and its labels as target, name and time.
 fn contents(fork: &Fork) -> (Vec<&str>, Vec<[&str; 3]>) {
     let (labels, kept): (Vec<_>, Vec<_>) = fork.lines.iter().partition(|line| line["type"] == "label");
     let kept = kept.into_iter().map(|line| line["id"].as_str().unwrap()).collect();
@@ -92,7 +92,7 @@ fn case(name: &str) -> Scratch {
 }
 
 #[test]
-fn a_fork_at_a_prompt_holds_what_stands_before_it() {
+fn fork_before_prompt_copies_lines_before_it_unchanged() {
     let scratch = forked();
     let fork = fork(&scratch, "b1");
     assert_eq!(contents(&fork).0, ["u1", "a1"]);
@@ -105,7 +105,7 @@ fn a_fork_at_a_prompt_holds_what_stands_before_it() {
 }
 
 #[test]
-fn a_copy_holds_the_entry_too_and_selects_nothing() {
+fn copy_with_at_includes_the_entry_and_selects_no_text() {
     let scratch = forked();
     let full = ["cancelled", "entries", "entryId", "labels", "leafId", "parentSession", "sessionFile", "sessionId"];
     for (args, kept) in [
@@ -122,7 +122,7 @@ fn a_copy_holds_the_entry_too_and_selects_nothing() {
 }
 
 #[test]
-fn the_header_is_new() {
+fn fork_gets_new_header_that_names_its_source() {
     let scratch = forked();
     let fork = fork(&scratch, "b1");
     assert_eq!(keys(&fork.header), ["cwd", "id", "parentSession", "timestamp", "type", "version"]);
@@ -137,14 +137,14 @@ fn the_header_is_new() {
 }
 
 #[test]
-fn title_slot_and_title_do_not_go_along() {
+fn fork_drops_title_line_and_title() {
     let fork = fork(&case("c13-title-slot-first"), "a0000003");
     assert_eq!(fork.lines.len(), 2);
     assert_eq!(keys(&fork.header), ["cwd", "id", "parentSession", "timestamp", "type", "version"]);
 }
 
 #[test]
-fn a_fork_at_the_first_prompt_is_a_header_only() {
+fn fork_before_first_prompt_is_only_a_header() {
     let fork = fork(&case("c41-fork-at-first-message"), "a0000001");
     assert_eq!(fork.lines, Vec::<Value>::new());
     assert_eq!(fork.warnings, Vec::<String>::new());
@@ -154,7 +154,7 @@ fn a_fork_at_the_first_prompt_is_a_header_only() {
 }
 
 #[test]
-fn a_cut_path_is_told() {
+fn fork_of_unreachable_path_warns() {
     let orphan = case("c24-orphan-parent");
     let before = fork(&orphan, "a0000006");
     assert_eq!((before.lines.len(), before.told["selectedText"].as_str()), (0, Some("after the gap")));
@@ -178,7 +178,7 @@ fn a_cut_path_is_told() {
 }
 
 #[test]
-fn labels_in_the_chain_are_taken_out_and_put_at_the_end() {
+fn fork_moves_labels_from_path_to_end() {
     let scratch = case("c32-labels-in-chain");
     let fork = fork(&scratch, "a0000008");
     let (kept, labels) = contents(&fork);
@@ -195,7 +195,7 @@ fn labels_in_the_chain_are_taken_out_and_put_at_the_end() {
 }
 
 #[test]
-fn an_unanswered_call_is_warned_about() {
+fn fork_after_unanswered_tool_call_warns() {
     let scratch = case("c44-dangling-tool-calls");
     for (args, calls) in [("b0000001", 1), ("--at a0000002", 2), ("--at a0000004", 0)] {
         let fork = fork(&scratch, args);

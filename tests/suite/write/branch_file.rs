@@ -11,7 +11,7 @@ use crate::write::scene::{
     appended, bytes, dead_pid, error, forked, keys, lines, mode, names, refused, set_mode, untouched, warnings,
 };
 
-/// Gives the one name in a folder that is not the source's.
+/// Returns the one name in a folder that is not the source's.
 #[track_caller]
 fn new_name(scratch: &Scratch) -> String {
     let mut names = names(scratch.path(""));
@@ -20,7 +20,7 @@ fn new_name(scratch: &Scratch) -> String {
     names.remove(0)
 }
 
-/// Gives the header of a file.
+/// Returns the header of a file.
 fn header(path: impl AsRef<std::path::Path>) -> Value {
     lines(&fs::read(path).unwrap()).remove(0)
 }
@@ -33,7 +33,7 @@ fn is_named_by(name: &str, header: &Value) {
 }
 
 #[test]
-fn a_new_session_lands_beside_its_source() {
+fn fork_is_saved_beside_its_source() {
     let scratch = forked();
     let old = bytes(&scratch);
     let before = fs::metadata(scratch.path("s.jsonl")).unwrap();
@@ -49,7 +49,7 @@ fn a_new_session_lands_beside_its_source() {
 }
 
 #[test]
-fn text_is_the_path_alone() {
+fn text_output_is_only_the_path() {
     let scratch = forked();
     let run = scratch.run("branch s.jsonl u2");
     let path = fs::canonicalize(scratch.path(new_name(&scratch))).unwrap();
@@ -62,7 +62,7 @@ fn text_is_the_path_alone() {
 }
 
 #[test]
-fn a_folder_can_be_named() {
+fn output_can_be_a_folder() {
     let scratch = forked();
     fs::create_dir(scratch.path("there")).unwrap();
     let told = scratch.run("branch s.jsonl u2 --json --session-dir there").json();
@@ -78,7 +78,7 @@ fn a_folder_can_be_named() {
 }
 
 #[test]
-fn permissions_are_those_of_the_source() {
+fn fork_has_permissions_of_source() {
     for wanted in [0o600, 0o640, 0o644, 0o666] {
         let scratch = forked();
         set_mode(scratch.path("s.jsonl"), wanted);
@@ -88,7 +88,7 @@ fn permissions_are_those_of_the_source() {
 }
 
 #[test]
-fn nothing_is_ever_replaced() {
+fn fork_replaces_no_existing_file() {
     let scratch = forked();
     let old = bytes(&scratch);
     let refuse = |target: &str| {
@@ -112,7 +112,7 @@ fn nothing_is_ever_replaced() {
 }
 
 #[test]
-fn standard_output_is_not_persistent() {
+fn fork_on_standard_output_saves_no_file() {
     let scratch = forked();
     let old = bytes(&scratch);
     let run = scratch.run("branch s.jsonl b1 --output - --json");
@@ -131,7 +131,7 @@ fn standard_output_is_not_persistent() {
 }
 
 #[test]
-fn standard_input_can_be_forked_elsewhere() {
+fn fork_of_standard_input_needs_output() {
     let source = bytes(&forked());
     let scratch = forked();
     let target = scratch.path("new.jsonl");
@@ -145,7 +145,7 @@ fn standard_input_can_be_forked_elsewhere() {
 }
 
 #[test]
-fn a_dry_run_makes_nothing() {
+fn dry_run_makes_no_file() {
     let scratch = forked();
     let old = bytes(&scratch);
     for more in ["", " --output new.jsonl", " --output -", " --session-dir ."] {
@@ -169,7 +169,7 @@ fn a_dry_run_makes_nothing() {
 }
 
 #[test]
-fn only_a_prompt_can_be_forked_at() {
+fn fork_at_other_than_user_message_is_refused() {
     let custom = entry("custom_message", "c1", "a1", r#""customType":"x","content":"y","display":true"#);
     let others = ["developer", "toolResult"].map(|role| message(role, "u1", role, "x"));
     let entries = [
@@ -199,7 +199,7 @@ fn only_a_prompt_can_be_forked_at() {
 }
 
 #[test]
-fn hostile_ids_stay_in_the_folder() {
+fn hostile_session_id_cannot_leave_the_folder() {
     let long = "x".repeat(300);
     let ids = ["../../../tmp/evil", "/etc/evil", "..", ".", "", "a/b", "a\\u0000b", "a\\nb", "-", "~", &long];
     for id in ids {
@@ -226,7 +226,7 @@ fn hostile_ids_stay_in_the_folder() {
 }
 
 #[test]
-fn a_source_behind_a_link_is_named_as_it_was_given() {
+fn parent_session_of_linked_source_is_absolute() {
     let scratch = forked();
     fs::create_dir(scratch.path("links")).unwrap();
     symlink("../s.jsonl", scratch.path("links/l.jsonl")).unwrap();
@@ -256,7 +256,7 @@ fn old_source(source: &str, entries: usize) -> (Vec<Value>, Run) {
 }
 
 #[test]
-fn old_versions_are_forked_as_version_3() {
+fn fork_of_old_version_is_version_3() {
     let text = |name: &str| fs::read_to_string(support::data(&format!("cases/{name}.jsonl"))).unwrap();
     let (made, run) = old_source(&text("c52-v2-hook-message"), 3);
     assert_eq!(made[2]["message"]["role"], "custom");
@@ -275,7 +275,7 @@ fn old_versions_are_forked_as_version_3() {
 }
 
 #[test]
-fn newer_versions_can_be_read_but_not_forked_blindly() {
+fn fork_of_newer_version_warns_or_is_refused() {
     let scratch = Scratch::bytes(&fs::read(support::data("cases/c54-newer-version.jsonl")).unwrap());
     let old = bytes(&scratch);
     let run = scratch.run("branch s.jsonl --at a0000002 --json");
@@ -288,7 +288,7 @@ fn newer_versions_can_be_read_but_not_forked_blindly() {
 }
 
 #[test]
-fn a_source_without_last_line_feed_is_forked_and_left_alone() {
+fn source_without_last_line_feed_is_forked_and_unchanged() {
     let whole = bytes(&forked());
     let scratch = Scratch::bytes(whole.strip_suffix(b"\n").unwrap());
     let old = bytes(&scratch);
@@ -300,7 +300,7 @@ fn a_source_without_last_line_feed_is_forked_and_left_alone() {
 }
 
 #[test]
-fn what_a_dead_run_left_is_cleared() {
+fn fork_removes_temporary_file_of_dead_run() {
     let scratch = forked();
     let dead = format!(".other.jsonl.session-tree.{}.tmp", dead_pid());
     let alive = format!(".other.jsonl.session-tree.{}.tmp", std::process::id());

@@ -12,7 +12,7 @@ const LABELLERS: usize = 8;
 const LABELS: usize = 50;
 
 #[test]
-fn nothing_is_lost_and_every_parent_exists() {
+fn concurrent_writers_lose_no_entry_and_name_existing_parents() {
     let scratch = Scratch::new(&[message("u1", "", "user", "first"), message("a1", "u1", "assistant", "one")]);
     let path = scratch.path("s.jsonl");
     let running = AtomicUsize::new(LABELLERS);

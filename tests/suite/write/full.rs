@@ -47,7 +47,7 @@ fn limited(scratch: &Scratch, blocks: usize, trap: &str, line: &str) -> Run {
 }
 
 #[test]
-fn an_append_that_does_not_fit_leaves_nothing() {
+fn append_without_space_changes_nothing() {
     for trap in ["", "trap '' XFSZ"] {
         for room in [0, 1, 40, 100, 511] {
             let old = sized(8 * BLOCK - room);
@@ -68,7 +68,7 @@ fn an_append_that_does_not_fit_leaves_nothing() {
 }
 
 #[test]
-fn several_lines_that_do_not_fit_leave_none() {
+fn append_of_several_lines_without_space_writes_none() {
     let old = sized(8 * BLOCK - 200);
     let scratch = Scratch::bytes(&old);
     let run = limited(&scratch, 8, "", "navigate s.jsonl u1 --summary tried --label left --leaf u1 --json");
@@ -86,7 +86,7 @@ fn several_lines_that_do_not_fit_leave_none() {
 }
 
 #[test]
-fn no_room_even_for_a_lock_leaves_none() {
+fn append_without_space_for_lock_record_changes_nothing() {
     let old = sized(8 * BLOCK);
     let scratch = Scratch::bytes(&old);
     for line in ["label s.jsonl u1 x --json", "navigate s.jsonl --root --save --json", "branch s.jsonl --at --json"] {
@@ -95,7 +95,7 @@ fn no_room_even_for_a_lock_leaves_none() {
 }
 
 #[test]
-fn a_new_form_that_does_not_fit_leaves_the_old_one() {
+fn migration_without_space_keeps_old_file() {
     for trap in ["", "trap '' XFSZ"] {
         let old = old_sized(700 * BLOCK);
         let scratch = Scratch::bytes(&old);
@@ -112,7 +112,7 @@ fn a_new_form_that_does_not_fit_leaves_the_old_one() {
     }
 }
 
-/// Gives how a file system can be mounted for one process here, if it can.
+/// Returns how a file system can be mounted for one process here, if it can.
 fn unshare() -> Option<&'static str> {
     let works = |options: &str| {
         let mount = "mount -t tmpfs -o size=64k tmpfs /tmp";
@@ -153,7 +153,7 @@ fn on_small(options: &str, session: &[u8], pages: usize, line: &str) -> Left {
 }
 
 #[test]
-fn a_full_file_system_leaves_what_was_there() {
+fn full_file_system_keeps_old_files() {
     let Some(options) = unshare() else {
         // No small file system to be had: a limit on the file is as good as it gets.
         let old = sized(8 * BLOCK);
@@ -253,7 +253,7 @@ impl Drop for Bounded {
 }
 
 #[test]
-fn a_read_only_folder_can_be_read_and_not_written_to() {
+fn read_only_folder_can_be_read_but_not_written() {
     let whole = sized(500);
     for session in [&whole[..], &whole[..499]] {
         let bounded = Bounded::new(session);
@@ -290,7 +290,7 @@ fn a_read_only_folder_can_be_read_and_not_written_to() {
 }
 
 #[test]
-fn a_read_only_file_is_not_appended_to() {
+fn read_only_file_is_not_appended_to() {
     let session = sized(500);
     let bounded = Bounded::new(&session);
     set_mode(bounded.path("d"), 0o777);
@@ -302,7 +302,7 @@ fn a_read_only_file_is_not_appended_to() {
 }
 
 #[test]
-fn what_is_told_is_what_was_done_where_folders_cannot_be_listed() {
+fn write_in_unlistable_folder_reports_what_it_did() {
     let old = old_sized(500);
     for line in ["migrate d/s.jsonl", "migrate d/s.jsonl --backup", "label d/s.jsonl @ x"] {
         let bounded = Bounded::new(&old);

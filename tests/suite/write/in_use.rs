@@ -23,7 +23,7 @@ const APPENDING: [&str; 4] = [
 ];
 
 #[test]
-fn a_holder_is_named_and_nothing_written() {
+fn file_in_use_is_refused_and_holder_named() {
     for open in ["exec 3>>\"$1\"", "exec 3<>\"$1\"", "exec 9<\"$1\" 8>>\"$1\""] {
         let scratch = forked();
         let old = bytes(&scratch);
@@ -42,7 +42,7 @@ fn a_holder_is_named_and_nothing_written() {
 }
 
 #[test]
-fn force_writes_all_the_same() {
+fn force_writes_to_file_in_use() {
     for line in APPENDING {
         let scratch = forked();
         let old = bytes(&scratch);
@@ -54,7 +54,7 @@ fn force_writes_all_the_same() {
 }
 
 #[test]
-fn whole_file_changes_are_refused_too() {
+fn whole_file_change_of_file_in_use_is_refused() {
     let scratch = Scratch::bytes(V1.as_bytes());
     let other = Other::start("exec 3>>\"$1\"", &scratch.path("s.jsonl"));
     refused(&scratch, V1.as_bytes(), &scratch.run("label s.jsonl @ x --json"), "in-use");
@@ -70,7 +70,7 @@ fn whole_file_changes_are_refused_too() {
 }
 
 #[test]
-fn what_does_not_write_into_it_does_not_mind() {
+fn commands_that_do_not_write_ignore_holders() {
     let scratch = forked();
     let old = bytes(&scratch);
     let _other = Other::start("exec 3>>\"$1\"", &scratch.path("s.jsonl"));
@@ -89,7 +89,7 @@ fn what_does_not_write_into_it_does_not_mind() {
 }
 
 #[test]
-fn a_reader_is_no_holder() {
+fn reader_is_not_a_holder() {
     let scratch = forked();
     let old = bytes(&scratch);
     let _other = Other::start("exec 3<\"$1\"", &scratch.path("s.jsonl"));
@@ -98,7 +98,7 @@ fn a_reader_is_no_holder() {
 }
 
 #[test]
-fn a_holder_of_another_file_is_no_holder() {
+fn holder_of_another_file_does_not_count() {
     let scratch = forked();
     let other = forked();
     let _other = Other::start("exec 3>>\"$1\"", &other.path("s.jsonl"));
@@ -106,7 +106,7 @@ fn a_holder_of_another_file_is_no_holder() {
 }
 
 #[test]
-fn a_holder_by_another_name_is_one() {
+fn holder_by_another_name_counts() {
     let scratch = forked();
     let names = tempfile::tempdir().unwrap();
     let (soft, hard) = (names.path().join("soft"), scratch.path("hard"));
@@ -122,7 +122,7 @@ fn a_holder_by_another_name_is_one() {
 }
 
 #[test]
-fn who_is_gone_at_the_second_look_is_no_holder() {
+fn holder_that_closes_before_second_look_does_not_count() {
     let scratch = forked();
     let path = scratch.path("s.jsonl");
     let gone = (0..20).any(|_| {
@@ -145,7 +145,7 @@ fn who_is_gone_at_the_second_look_is_no_holder() {
 }
 
 #[test]
-fn a_writer_that_opens_writes_and_closes_is_no_holder() {
+fn writer_that_opens_and_closes_per_line_does_not_count() {
     let scratch = forked();
     let path = scratch.path("s.jsonl");
     let is_over = AtomicBool::new(false);

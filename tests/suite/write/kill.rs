@@ -46,7 +46,7 @@ impl Killer {
 }
 
 #[test]
-fn a_label_is_whole_or_not_there() {
+fn killed_label_leaves_whole_line_or_none() {
     let scratch = forked();
     let line = "label s.jsonl u1 mark --lock-timeout 5";
     let mut killer = Killer::new(&scratch, line);
@@ -72,7 +72,7 @@ fn a_label_is_whole_or_not_there() {
     killer.was_seen();
 }
 
-/// Gives an old session that takes a while to migrate.
+/// Returns an old session that takes a while to migrate.
 fn old_session() -> Vec<u8> {
     let line =
         format!("{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"{}\"}}}}\n", "x".repeat(120));
@@ -101,7 +101,7 @@ fn replaced(line: &str, kills: usize, is_new: impl Fn(&[u8]) -> bool) -> Killer 
 }
 
 #[test]
-fn a_migration_is_whole_or_not_there() {
+fn killed_migration_leaves_old_or_new_file() {
     let scratch = Scratch::bytes(&old_session());
     scratch.run("migrate s.jsonl --output new").ok();
     let new = fs::read(scratch.path("new")).unwrap();
@@ -109,7 +109,7 @@ fn a_migration_is_whole_or_not_there() {
 }
 
 #[test]
-fn a_write_into_an_old_file_is_whole_or_not_there() {
+fn killed_write_to_old_version_leaves_old_or_new_file() {
     let scratch = Scratch::bytes(&old_session());
     scratch.run("migrate s.jsonl --output new").ok();
     let new = fs::read(scratch.path("new")).unwrap();
@@ -122,7 +122,7 @@ fn a_write_into_an_old_file_is_whole_or_not_there() {
 }
 
 #[test]
-fn a_fork_is_whole_or_not_there() {
+fn killed_fork_leaves_whole_file_or_none() {
     let scratch = Scratch::bytes(&old_session());
     let old = bytes(&scratch);
     let line = "branch s.jsonl --at @ --session-dir forks";

@@ -24,7 +24,7 @@ fn one(scratch: &Scratch, args: &[&str]) -> Value {
 }
 
 #[test]
-fn a_label_that_is_hidden_or_not_the_only_one_is_hinted_at() {
+fn hidden_or_duplicate_label_gets_hint() {
     let lines = [
         message("u1", "", "user", "hello"),
         entry("model_change", "m1", "u1", r#""model":"a/b""#),
@@ -40,7 +40,7 @@ fn a_label_that_is_hidden_or_not_the_only_one_is_hinted_at() {
 }
 
 #[test]
-fn a_label_is_one_line_of_the_agents_shape() {
+fn label_is_one_line_in_the_form_of_agents() {
     let scratch = forked();
     let old = bytes(&scratch);
     let told = scratch.run("label s.jsonl u1 start --json").json();
@@ -58,7 +58,7 @@ fn a_label_is_one_line_of_the_agents_shape() {
 }
 
 #[test]
-fn a_label_hangs_at_the_leaf_and_becomes_the_leaf() {
+fn label_is_child_of_leaf_and_becomes_leaf() {
     let scratch = forked();
     let first = one(&scratch, &["u1", "start"]);
     let second = one(&scratch, &["@", "last"]);
@@ -68,7 +68,7 @@ fn a_label_hangs_at_the_leaf_and_becomes_the_leaf() {
 }
 
 #[test]
-fn clearing_writes_a_label_without_name() {
+fn clear_writes_label_entry_without_name() {
     let scratch = forked();
     one(&scratch, &["u1", "start"]);
     let line = one(&scratch, &["u1", "--clear"]);
@@ -81,7 +81,7 @@ fn clearing_writes_a_label_without_name() {
 }
 
 #[test]
-fn setting_the_same_and_clearing_nothing_still_append() {
+fn setting_same_label_and_clearing_none_still_append() {
     let scratch = forked();
     for args in [["u1", "same"], ["u1", "same"], ["a1", "--clear"], ["a1", "--clear"]] {
         one(&scratch, &args);
@@ -90,14 +90,14 @@ fn setting_the_same_and_clearing_nothing_still_append() {
 }
 
 #[test]
-fn a_name_is_kept_to_the_letter() {
+fn label_name_is_stored_unchanged() {
     let name = " größer \"quoted\" \\ 日本 👩\u{200d}💻 \u{202e}rtl";
     assert_eq!(one(&forked(), &["--", "u1", name])["label"], name);
     assert_eq!(one(&forked(), &["--", "u1", "--clear it"])["label"], "--clear it");
 }
 
 #[test]
-fn a_name_that_cannot_be_a_label_changes_nothing() {
+fn invalid_label_name_changes_nothing() {
     let scratch = forked();
     let old = bytes(&scratch);
     for (name, advice) in [(" ", "--clear"), ("two\nlines", "line ends")] {
@@ -108,7 +108,7 @@ fn a_name_that_cannot_be_a_label_changes_nothing() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn conflicting_arguments_are_refused() {
     let scratch = forked();
     let old = bytes(&scratch);
     for args in ["u1 name --clear", "--clear", "u1 --from x", "u1 name --from x", "--clear --from x"] {
@@ -120,7 +120,7 @@ fn what_does_not_go_together_is_refused() {
 }
 
 #[test]
-fn standard_input_is_refused() {
+fn label_on_standard_input_is_refused() {
     for args in [&["label", "-", "u1", "x"][..], &["label", "-", "u1", "--clear"], &["label", "-", "--from", "x"]] {
         let run = support::run_with_input([args, &["--json"]].concat(), &bytes(&forked()));
         assert_eq!(error(&run)["kind"], "usage", "{args:?}");
@@ -128,7 +128,7 @@ fn standard_input_is_refused() {
 }
 
 #[test]
-fn another_leaf_takes_the_label_and_becomes_the_leaf() {
+fn label_with_leaf_option_moves_leaf_and_warns() {
     let scratch = forked();
     let old = bytes(&scratch);
     let run = scratch.run("label s.jsonl u1 here --leaf t2 --json");
@@ -140,7 +140,7 @@ fn another_leaf_takes_the_label_and_becomes_the_leaf() {
 }
 
 #[test]
-fn another_leaf_on_the_active_path_is_no_news() {
+fn leaf_option_on_active_path_does_not_warn() {
     let scratch = forked();
     let run = scratch.run("label s.jsonl @~1 here --leaf b1 --json");
     assert_eq!(warnings(&run), Vec::<String>::new());
@@ -149,14 +149,14 @@ fn another_leaf_on_the_active_path_is_no_news() {
 }
 
 #[test]
-fn text_says_what_was_done() {
+fn text_output_says_what_was_labelled_or_cleared() {
     let scratch = forked();
     assert_eq!(scratch.run("label s.jsonl u1 start").ok(), "labelled u1  [start] user: first\n");
     assert_eq!(scratch.run("label s.jsonl u1 --clear").ok(), "cleared the label of u1  user: first\n");
 }
 
 #[test]
-fn a_listing_writes_nothing() {
+fn listing_labels_writes_nothing() {
     let scratch = forked();
     one(&scratch, &["u1", "start"]);
     let old = bytes(&scratch);
@@ -168,7 +168,7 @@ fn a_listing_writes_nothing() {
 }
 
 #[test]
-fn a_missing_last_line_feed_is_added_first() {
+fn missing_last_line_feed_is_added_before_label() {
     let old = bytes(&forked());
     let scratch = Scratch::bytes(old.strip_suffix(b"\n").unwrap());
     assert_eq!(one(&scratch, &["u1", "start"])["parentId"], "b2");
@@ -176,14 +176,14 @@ fn a_missing_last_line_feed_is_added_first() {
 }
 
 #[test]
-fn a_header_alone_without_line_feed_has_nothing_to_label() {
+fn header_without_entries_has_nothing_to_label() {
     let scratch = Scratch::bytes(HEADER.as_bytes());
     let run = scratch.run("label s.jsonl @ x --json");
     refused(&scratch, HEADER.as_bytes(), &run, "not-found");
 }
 
 #[test]
-fn carriage_returns_and_blank_lines_at_the_end_stay() {
+fn carriage_returns_and_blank_lines_at_end_are_kept() {
     for tail in ["\r\n", "\n\n  \n", "\n ", "\n\r", "\n\n"] {
         let mut old = bytes(&forked());
         old.pop();
@@ -194,7 +194,7 @@ fn carriage_returns_and_blank_lines_at_the_end_stay() {
 }
 
 #[test]
-fn a_torn_last_line_is_closed_after_a_second() {
+fn unfinished_last_line_is_closed_after_one_second() {
     let mut old = bytes(&forked());
     let fragment = br#"{"type":"message","id":"c1","parentId":"b2","mess"#;
     old.extend_from_slice(fragment);
@@ -210,7 +210,7 @@ fn a_torn_last_line_is_closed_after_a_second() {
 }
 
 #[test]
-fn a_line_that_is_finished_meanwhile_becomes_the_parent() {
+fn last_line_finished_while_waiting_becomes_parent() {
     let mut old = bytes(&forked());
     let line = message("c1", "b2", "user", "slow writer");
     let (head, tail) = line.split_at(60);
@@ -226,7 +226,7 @@ fn a_line_that_is_finished_meanwhile_becomes_the_parent() {
 }
 
 #[test]
-fn a_title_slot_stays_in_front() {
+fn title_line_stays_first() {
     let scratch = Scratch::bytes(&fs::read(support::data("cases/c13-title-slot-first.jsonl")).unwrap());
     one(&scratch, &["a0000001", "start"]);
     let new = bytes(&scratch);
@@ -235,20 +235,20 @@ fn a_title_slot_stays_in_front() {
 }
 
 #[test]
-fn a_byte_order_mark_stays() {
+fn byte_order_mark_is_kept() {
     let scratch = Scratch::bytes(&fs::read(support::data("cases/c08-bom.jsonl")).unwrap());
     one(&scratch, &["a0000001", "start"]);
     assert!(bytes(&scratch).starts_with(b"\xef\xbb\xbf{"));
 }
 
 #[test]
-fn a_foreign_last_line_is_no_parent() {
+fn foreign_last_line_is_not_a_parent() {
     let scratch = Scratch::bytes(&fs::read(support::data("cases/c25-foreign-marker-last.jsonl")).unwrap());
     assert_eq!(one(&scratch, &["a0000001", "start"])["parentId"], "a0000004");
 }
 
 #[test]
-fn odd_ids_are_written_as_json() {
+fn parent_id_with_escapes_is_written_as_json() {
     let id = r#"we\"ird \ud83d\\ é"#;
     let scratch = Scratch::new(&[message("u1", "", "user", "x"), entry("custom", id, "u1", "")]);
     let line = one(&scratch, &["@", "odd"]);
@@ -257,7 +257,7 @@ fn odd_ids_are_written_as_json() {
 }
 
 #[test]
-fn a_link_is_followed_and_kept() {
+fn label_through_link_changes_target_and_keeps_link() {
     let scratch = forked();
     let old = bytes(&scratch);
     fs::create_dir(scratch.path("links")).unwrap();
@@ -269,7 +269,7 @@ fn a_link_is_followed_and_kept() {
 }
 
 #[test]
-fn permissions_stay() {
+fn label_keeps_permissions() {
     let scratch = forked();
     crate::write::scene::set_mode(scratch.path("s.jsonl"), 0o640);
     one(&scratch, &["u1", "start"]);

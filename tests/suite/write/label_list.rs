@@ -27,7 +27,7 @@ fn refuse(list: &str, kind: &str, line: Option<u64>) {
 }
 
 #[test]
-fn labels_of_a_list_are_chained_in_its_order() {
+fn labels_from_list_are_chained_in_its_order() {
     let scratch = forked();
     let old = bytes(&scratch);
     let told = from(&scratch, b"u1\tstart\n\nlabel:none~0\t\n"[..9].as_ref(), &[]).json();
@@ -47,7 +47,7 @@ fn labels_of_a_list_are_chained_in_its_order() {
 }
 
 #[test]
-fn a_list_comes_from_standard_input_too() {
+fn list_can_come_from_standard_input() {
     let scratch = forked();
     let path = scratch.path("s.jsonl");
     let run = run_with_input(["label", path.to_str().unwrap(), "--from", "-"], b"u1\tone\na1\ttwo\n");
@@ -56,7 +56,7 @@ fn a_list_comes_from_standard_input_too() {
 }
 
 #[test]
-fn names_are_resolved_before_anything_is_written() {
+fn entries_of_list_are_resolved_before_any_write() {
     let scratch = forked();
     from(&scratch, b"u1\tone\n@\ttwo\n@\tthree\n", &[]).ok();
     let new = lines(&bytes(&scratch));
@@ -68,7 +68,7 @@ fn names_are_resolved_before_anything_is_written() {
 }
 
 #[test]
-fn a_list_follows_another_leaf() {
+fn list_with_leaf_option_is_seen_from_that_leaf() {
     let scratch = forked();
     let old = bytes(&scratch);
     from(&scratch, b"@\tone\nuser:1\ttwo\n", &["--leaf", "t2"]).ok();
@@ -78,7 +78,7 @@ fn a_list_follows_another_leaf() {
 }
 
 #[test]
-fn a_mistake_names_its_line() {
+fn mistake_in_list_names_its_line_and_writes_nothing() {
     refuse("u1\tgood\nno tab\n", "usage", Some(2));
     refuse("u1 good\n", "usage", Some(1));
     refuse("u1\tgood\n\na1\t\n", "usage", Some(3));
@@ -88,20 +88,20 @@ fn a_mistake_names_its_line() {
 }
 
 #[test]
-fn an_unknown_entry_names_its_line() {
+fn unknown_entry_in_list_names_its_line() {
     refuse("u1\tgood\n\nnothere\tx\n", "not-found", Some(3));
     refuse("u1~9\tx\n", "not-found", Some(1));
 }
 
 #[test]
-fn a_list_without_labels_is_a_mistake() {
+fn list_without_labels_is_refused() {
     for list in ["", "\n\n", "  \n"] {
         refuse(list, "usage", None);
     }
 }
 
 #[test]
-fn a_list_that_cannot_be_read_is_told() {
+fn unreadable_list_is_reported() {
     let scratch = forked();
     let old = bytes(&scratch);
     let run = scratch.run("label s.jsonl --from /nonexistent/list --json");
@@ -111,7 +111,7 @@ fn a_list_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn a_list_of_thousands_is_one_append() {
+fn list_of_thousands_is_one_append() {
     let scratch = forked();
     let old = bytes(&scratch);
     let list: String = (0..5000).map(|at| format!("u1\tlabel {at}\n")).collect();

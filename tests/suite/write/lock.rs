@@ -39,7 +39,7 @@ impl Peer {
         (fs::read_to_string(&record).unwrap() == text).then_some(Self { record, text })
     }
 
-    /// Gives the lock back; nobody may have touched it.
+    /// Releases the lock; nobody may have touched it.
     #[track_caller]
     fn give_back(self) {
         assert_eq!(fs::read_to_string(&self.record).unwrap(), self.text, "the lock was taken from its holder");
@@ -72,7 +72,7 @@ fn stays_out(scratch: &Scratch, old: &[u8], record: &[u8]) {
 }
 
 #[test]
-fn a_live_holder_is_waited_for_and_named() {
+fn live_lock_holder_is_waited_for_and_named() {
     let scratch = forked();
     let old = bytes(&scratch);
     let peer = Peer::take(&scratch.path("s.jsonl")).unwrap();
@@ -96,7 +96,7 @@ fn a_live_holder_is_waited_for_and_named() {
 }
 
 #[test]
-fn a_whole_file_change_waits_too() {
+fn whole_file_change_waits_for_lock() {
     let scratch = Scratch::bytes(V1.as_bytes());
     let peer = Peer::take(&scratch.path("s.jsonl")).unwrap();
     let run = scratch.run("migrate s.jsonl --json --lock-timeout 0.2 --backup");
@@ -117,7 +117,7 @@ fn a_whole_file_change_waits_too() {
 }
 
 #[test]
-fn a_holder_that_leaves_in_time_is_no_failure() {
+fn lock_released_in_time_is_taken() {
     let scratch = forked();
     let old = bytes(&scratch);
     let peer = Peer::take(&scratch.path("s.jsonl")).unwrap();
@@ -129,7 +129,7 @@ fn a_holder_that_leaves_in_time_is_no_failure() {
 }
 
 #[test]
-fn what_needs_no_lock_takes_none() {
+fn reading_and_dry_runs_take_no_lock() {
     let scratch = forked();
     let peer = Peer::take(&scratch.path("s.jsonl")).unwrap();
     for line in [
@@ -148,7 +148,7 @@ fn what_needs_no_lock_takes_none() {
 }
 
 #[test]
-fn a_dead_holder_is_taken_over() {
+fn lock_of_dead_process_is_taken_over() {
     let scratch = forked();
     for record in [
         format!("{}:1767607201000\n", dead_pid()),
@@ -176,7 +176,7 @@ fn invalid() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn an_invalid_record_is_taken_over_once_it_is_ripe() {
+fn invalid_lock_record_is_taken_over_after_two_seconds() {
     let scratch = forked();
     for record in invalid() {
         let old = bytes(&scratch);
@@ -186,7 +186,7 @@ fn an_invalid_record_is_taken_over_once_it_is_ripe() {
 }
 
 #[test]
-fn a_fresh_invalid_record_may_be_one_being_made() {
+fn fresh_invalid_lock_record_is_respected() {
     let scratch = forked();
     let old = bytes(&scratch);
     for record in invalid() {
@@ -200,7 +200,7 @@ fn a_fresh_invalid_record_may_be_one_being_made() {
 }
 
 #[test]
-fn an_old_record_of_a_live_holder_counts() {
+fn old_lock_record_of_live_process_is_respected() {
     let scratch = forked();
     let old = bytes(&scratch);
     let record = format!("{}:1\n", std::process::id());
@@ -209,7 +209,7 @@ fn an_old_record_of_a_live_holder_counts() {
 }
 
 #[test]
-fn a_record_of_an_earlier_process_with_our_own_id_is_taken_over() {
+fn lock_record_with_own_process_id_is_taken_over() {
     // In a container ids start at 1 again: the one that was killed had the same.
     let scratch = forked();
     let old = bytes(&scratch);
@@ -221,7 +221,7 @@ fn a_record_of_an_earlier_process_with_our_own_id_is_taken_over() {
 }
 
 #[test]
-fn several_takers_at_once_get_in_one_after_another() {
+fn concurrent_takers_of_dead_lock_get_it_one_by_one() {
     for round in 0..8 {
         let scratch = forked();
         let old = bytes(&scratch);
@@ -242,7 +242,7 @@ fn several_takers_at_once_get_in_one_after_another() {
 }
 
 #[test]
-fn the_record_stands_beside_the_target_of_a_link() {
+fn lock_record_is_beside_target_of_link() {
     let scratch = forked();
     fs::create_dir(scratch.path("links")).unwrap();
     symlink("../s.jsonl", scratch.path("links/l.jsonl")).unwrap();
@@ -256,7 +256,7 @@ fn the_record_stands_beside_the_target_of_a_link() {
 }
 
 #[test]
-fn the_files_own_lock_counts_too() {
+fn flock_of_another_process_is_respected() {
     let scratch = forked();
     let old = bytes(&scratch);
     let file = File::open(scratch.path("s.jsonl")).unwrap();
@@ -270,7 +270,7 @@ fn the_files_own_lock_counts_too() {
 }
 
 #[test]
-fn a_timeout_is_a_number_of_seconds() {
+fn lock_timeout_is_seconds() {
     let scratch = forked();
     let old = bytes(&scratch);
     for text in ["x", "", "-1", "inf", "nan", "1e300", "1s"] {
@@ -285,7 +285,7 @@ fn patience() -> Patience<'static> {
 }
 
 #[test]
-fn a_held_lock_is_what_others_expect() {
+fn held_lock_excludes_others_and_has_format_of_agents() {
     let scratch = forked();
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
     let lock = Lock::take(&path, patience()).unwrap();
@@ -302,7 +302,7 @@ fn a_held_lock_is_what_others_expect() {
 }
 
 #[test]
-fn a_record_that_was_taken_over_is_left_to_its_new_holder() {
+fn lock_record_taken_over_by_others_is_not_removed() {
     let scratch = forked();
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
     let lock = Lock::take(&path, patience()).unwrap();
@@ -326,7 +326,7 @@ fn meanwhile(scratch: &Scratch, parent: &str, line: &str) -> (Vec<u8>, Run) {
 }
 
 #[test]
-fn what_came_meanwhile_is_seen_under_the_lock() {
+fn entries_added_while_waiting_for_lock_are_seen() {
     for (line, came_at, parent) in [
         ("label s.jsonl u1 x --json", "b2", Some("c9")),
         ("label s.jsonl u1 x --json --leaf t2", "t2", Some("t2")),
@@ -371,7 +371,7 @@ fn interrupt(scratch: &Scratch, line: &str, signal: Signal, code: i32) -> Run {
 }
 
 #[test]
-fn a_signal_ends_the_waiting() {
+fn signal_ends_waiting_for_lock() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         for line in
             ["label s.jsonl u1 x --json", "navigate s.jsonl u1 --save --json", "navigate s.jsonl u1 --summary x --json"]

@@ -14,7 +14,7 @@ use crate::write::scene::{bytes, mode, names, set_mode, untouched, warnings};
 /// How many golden files are of an old version.
 const OLD: usize = 12;
 
-/// Gives what migration makes of some bytes.
+/// Returns what migration makes of some bytes.
 #[track_caller]
 fn migrated(bytes: &[u8]) -> Vec<u8> {
     let scratch = Scratch::bytes(bytes);
@@ -63,7 +63,7 @@ fn undone(new: &str, old: &str, version: u64) -> String {
     text
 }
 
-/// Gives the golden files of old versions.
+/// Returns the golden files of old versions.
 fn old_files() -> Vec<PathBuf> {
     let mut paths: Vec<_> = fs::read_dir(support::data("golden")).unwrap().map(|file| file.unwrap().path()).collect();
     let is_old = |path: &Path| {
@@ -76,7 +76,7 @@ fn old_files() -> Vec<PathBuf> {
 }
 
 #[test]
-fn only_what_must_change_changes_in_golden_files() {
+fn migration_of_golden_files_changes_only_necessary_bytes() {
     let mut renamed = 0;
     let mut kept = 0;
     for path in old_files() {
@@ -94,7 +94,7 @@ fn only_what_must_change_changes_in_golden_files() {
 }
 
 #[test]
-fn golden_files_are_migrated_as_they_were_shown() {
+fn migrated_golden_files_have_entries_as_shown_before() {
     for path in old_files() {
         let scratch = Scratch::bytes(&fs::read(&path).unwrap());
         let entries = |file: &str| {
@@ -112,7 +112,7 @@ fn golden_files_are_migrated_as_they_were_shown() {
 }
 
 #[test]
-fn in_place_is_what_output_shows_and_once_is_enough() {
+fn migration_in_place_equals_output_and_is_idempotent() {
     for path in old_files() {
         let old = fs::read(&path).unwrap();
         if !old.ends_with(b"\n") {
@@ -155,7 +155,7 @@ fn check(old: &[u8], expected: &[u8]) {
 }
 
 #[test]
-fn version_1_in_every_odd_form() {
+fn migration_of_odd_version_1_lines() {
     check(
         b"\xef\xbb\xbf{\"type\":\"session\",\"id\":\"h\",\"z\":1}\r\n \n{\"n\" : 1E5 , \"type\" : \"x\"}\r\n  {\"a\":[ ]}  \n{\"cut",
         b"\xef\xbb\xbf{\"type\":\"session\",\"version\":3,\"id\":\"h\",\"z\":1}\r\n \n{\"n\" : 1E5 , \"type\" : \"x\",\"id\":\"#1\",\"parentId\":null}\r\n  {\"id\":\"#2\",\"parentId\":\"#1\",\"a\":[ ]}  \n{\"cut",
@@ -182,7 +182,7 @@ fn version_1_in_every_odd_form() {
 }
 
 #[test]
-fn kept_indexes_count_well_formed_lines() {
+fn kept_index_of_version_1_counts_well_formed_lines() {
     let slot = format!(r#"{{"type":"title","v":1,"title":"t","pad":"{}"}}"#, " ".repeat(210));
     let compaction = |index: &str| format!(r#"{{"type":"compaction","firstKeptEntryIndex":{index},"summary":"s"}}"#);
     let after = |at: usize, member: &str| {
@@ -226,7 +226,7 @@ fn kept_indexes_count_well_formed_lines() {
 }
 
 #[test]
-fn version_2_only_renames_a_role() {
+fn migration_of_version_2_only_renames_hook_role() {
     check(
         br#"{"type":"session","version":"2","id":"h"}
 {"type":"message","id":"a","parentId":null,"message":{ "role" : "hookMessage","content":"hookMessage"},"x":{"role":"hookMessage"}}
@@ -243,7 +243,7 @@ fn version_2_only_renames_a_role() {
 const V1: &str = "{\"type\":\"session\",\"id\":\"h\"}\n{\"type\":\"message\",\"message\":{\"role\":\"user\"}}\n";
 
 #[test]
-fn time_permissions_and_owner_stay() {
+fn migration_keeps_time_permissions_and_owner() {
     for wanted in [0o600, 0o644, 0o640, 0o4755] {
         let scratch = Scratch::bytes(V1.as_bytes());
         let path = scratch.path("s.jsonl");
@@ -263,7 +263,7 @@ fn time_permissions_and_owner_stay() {
 }
 
 #[test]
-fn a_link_is_kept_and_its_target_changed() {
+fn migration_through_link_changes_target_and_keeps_link() {
     let scratch = Scratch::bytes(V1.as_bytes());
     fs::create_dir(scratch.path("links")).unwrap();
     symlink("../s.jsonl", scratch.path("links/one")).unwrap();
@@ -276,7 +276,7 @@ fn a_link_is_kept_and_its_target_changed() {
 }
 
 #[test]
-fn a_hard_link_is_broken_with_a_warning() {
+fn migration_of_hard_link_breaks_it_and_warns() {
     let scratch = Scratch::bytes(V1.as_bytes());
     fs::hard_link(scratch.path("s.jsonl"), scratch.path("other")).unwrap();
     let run = scratch.run("migrate s.jsonl --json");
@@ -288,7 +288,7 @@ fn a_hard_link_is_broken_with_a_warning() {
 }
 
 #[test]
-fn a_torn_last_line_is_refused_in_place() {
+fn migration_in_place_refuses_unfinished_last_line() {
     let old = format!("{V1}{{\"type\":\"mess");
     let scratch = Scratch::bytes(old.as_bytes());
     for args in ["", "--backup", "--check", "--dry-run", "--force"] {
@@ -306,7 +306,7 @@ fn a_torn_last_line_is_refused_in_place() {
 }
 
 #[test]
-fn a_whole_last_line_without_line_feed_gets_one() {
+fn migration_adds_missing_last_line_feed() {
     // omp appends its next entry to what is there, and would lose both.
     let scratch = Scratch::bytes(V1.trim_end().as_bytes());
     scratch.run("migrate s.jsonl").ok();
@@ -314,7 +314,7 @@ fn a_whole_last_line_without_line_feed_gets_one() {
 }
 
 #[test]
-fn a_large_file_is_migrated_line_by_line() {
+fn migration_of_large_file_keeps_every_line() {
     let mut old = String::from("{\"type\":\"session\",\"id\":\"large\"}\n");
     for at in 0..20_000 {
         let text = "x".repeat(at % 300);

@@ -14,7 +14,7 @@ const SIZE: usize = 160_000_000;
 /// How long omp waits for a lock before it gives up.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// Gives the longest time that the lock was there while a program ran.
+/// Returns the longest time that the lock was there while a program ran.
 fn longest_lock(scratch: &Scratch, child: &mut Child) -> Duration {
     let record = scratch.path(".s.jsonl.lock");
     let (mut longest, mut since) = (Duration::ZERO, None);
@@ -30,7 +30,7 @@ fn longest_lock(scratch: &Scratch, child: &mut Child) -> Duration {
 }
 
 #[test]
-fn no_lock_is_held_while_a_large_file_is_read_or_copied() {
+fn lock_is_not_held_while_large_file_is_read_or_copied() {
     let scratch = Scratch::new::<&str>(&[]);
     let path = scratch.path("s.jsonl");
     let mut out = BufWriter::new(fs::File::create(&path).unwrap());

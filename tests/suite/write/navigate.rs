@@ -18,7 +18,7 @@ struct Case {
     editor: Option<&'static str>,
 }
 
-/// Gives the columns of a case in the order in which they read best.
+/// Returns the columns of a case in the order in which they read best.
 const fn case(
     args: &'static str,
     [old, target, position, ancestor]: [&'static str; 4],
@@ -191,7 +191,7 @@ fn stays(session: impl Fn() -> Scratch, args: &str, leaf: &str, editor: Option<&
 }
 
 #[test]
-fn a_move_to_the_leaf_does_nothing() {
+fn move_to_the_leaf_does_nothing() {
     stays(forked, "b2", "b2", None, &[]);
     stays(forked, "@", "b2", None, &[]);
     stays(forked, "t2 --leaf t2", "t2", None, &[]);
@@ -206,7 +206,7 @@ fn a_move_to_the_leaf_does_nothing() {
 }
 
 #[test]
-fn what_did_nothing_is_named() {
+fn move_to_the_leaf_names_options_without_effect() {
     let run = forked().run("navigate s.jsonl @ --save --label x --summary y");
     for name in ["--save", "--label", "summary"] {
         assert!(run.stderr.contains(name), "{run:?}");
@@ -214,7 +214,7 @@ fn what_did_nothing_is_named() {
 }
 
 #[test]
-fn staying_at_another_leaf_can_be_saved() {
+fn move_to_own_leaf_option_can_be_saved() {
     let scratch = forked();
     let old = bytes(&scratch);
     let told = scratch.run("navigate s.jsonl t2 --leaf t2 --save --json").json();
@@ -225,7 +225,7 @@ fn staying_at_another_leaf_can_be_saved() {
 }
 
 #[test]
-fn a_target_must_be_named_once() {
+fn target_must_be_given_exactly_once() {
     let scratch = forked();
     let old = bytes(&scratch);
     for args in ["", "u1 --root", "u1 a1"] {
@@ -236,7 +236,7 @@ fn a_target_must_be_named_once() {
 }
 
 #[test]
-fn standard_input_can_be_looked_at_only() {
+fn standard_input_can_be_navigated_but_not_saved() {
     let session = bytes(&forked());
     let run = |args: &[&str]| support::run_with_input([&["navigate", "-", "u2", "--json"], args].concat(), &session);
     assert_eq!(run(&[]).json()["positionId"], "a1");

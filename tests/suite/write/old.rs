@@ -32,7 +32,7 @@ const V2: &str = concat!(
     "\n",
 );
 
-/// Gives what `migrate` makes of some bytes.
+/// Returns what `migrate` makes of some bytes.
 fn migrated(bytes: &[u8]) -> Vec<u8> {
     support::run_with_input(["migrate", "-", "--output", "-"], bytes).ok().into_bytes()
 }
@@ -53,7 +53,7 @@ fn check(old: &str, line: &str, kind: &str) -> (Scratch, Run) {
 }
 
 #[test]
-fn a_label_migrates_in_the_same_step() {
+fn label_migrates_old_version_in_same_step() {
     for old in [V1, V2] {
         let (scratch, run) = check(old, "label s.jsonl @ mark --json", "label");
         let rows = scratch.run("tree s.jsonl --format jsonl --filter all").json_lines();
@@ -65,14 +65,14 @@ fn a_label_migrates_in_the_same_step() {
 }
 
 #[test]
-fn a_move_migrates_in_the_same_step() {
+fn saved_move_migrates_old_version_in_same_step() {
     check(V1, "navigate s.jsonl user:1 --save --json", "custom");
     check(V2, "navigate s.jsonl u1 --summary left --json", "branch_summary");
     check(V2, "navigate s.jsonl --root --save --json", "custom");
 }
 
 #[test]
-fn a_move_that_writes_nothing_migrates_nothing() {
+fn move_without_save_does_not_migrate() {
     let scratch = Scratch::bytes(V1.as_bytes());
     for line in ["navigate s.jsonl user:1 --json", "navigate s.jsonl user:1 --save --dry-run --json"] {
         scratch.run(line).ok();
@@ -81,7 +81,7 @@ fn a_move_that_writes_nothing_migrates_nothing() {
 }
 
 #[test]
-fn ids_are_those_that_were_shown_before() {
+fn migrated_ids_are_those_shown_before() {
     let scratch = Scratch::bytes(V1.as_bytes());
     let rows = |scratch: &Scratch| {
         let rows = scratch.run("tree s.jsonl --format jsonl --filter all").json_lines();
@@ -93,7 +93,7 @@ fn ids_are_those_that_were_shown_before() {
 }
 
 #[test]
-fn an_old_file_without_last_line_feed_gets_one() {
+fn old_file_without_last_line_feed_gets_one() {
     let old = V2.strip_suffix('\n').unwrap();
     let scratch = Scratch::bytes(old.as_bytes());
     scratch.run("label s.jsonl u1 mark").ok();
@@ -102,7 +102,7 @@ fn an_old_file_without_last_line_feed_gets_one() {
 }
 
 #[test]
-fn an_old_file_with_a_torn_line_keeps_the_fragment() {
+fn old_file_with_unfinished_line_keeps_it() {
     let old = format!("{V2}{}", r#"{"type":"message","id":"t1","pare"#);
     let scratch = Scratch::bytes(old.as_bytes());
     let start = Instant::now();
@@ -115,7 +115,7 @@ fn an_old_file_with_a_torn_line_keeps_the_fragment() {
 }
 
 #[test]
-fn an_old_file_whose_last_line_is_finished_meanwhile_is_read_again() {
+fn old_file_finished_while_waiting_is_read_again() {
     let tail = r#"nt":null,"message":{"role":"user","content":"late"}}"#;
     let old = format!("{V2}{}", r#"{"type":"message","id":"t1","pare"#);
     let scratch = Scratch::bytes(old.as_bytes());
@@ -129,7 +129,7 @@ fn an_old_file_whose_last_line_is_finished_meanwhile_is_read_again() {
 }
 
 #[test]
-fn an_old_file_behind_a_link_is_replaced_and_the_link_kept() {
+fn old_file_through_link_is_replaced_and_link_kept() {
     let scratch = Scratch::bytes(V2.as_bytes());
     fs::create_dir(scratch.path("links")).unwrap();
     symlink(scratch.path("s.jsonl"), scratch.path("links/l.jsonl")).unwrap();
@@ -140,7 +140,7 @@ fn an_old_file_behind_a_link_is_replaced_and_the_link_kept() {
 }
 
 #[test]
-fn an_old_file_with_two_names_is_warned_about() {
+fn old_file_with_hard_link_is_migrated_with_warning() {
     let scratch = Scratch::bytes(V2.as_bytes());
     fs::create_dir(scratch.path("links")).unwrap();
     fs::hard_link(scratch.path("s.jsonl"), scratch.path("links/l.jsonl")).unwrap();
@@ -151,7 +151,7 @@ fn an_old_file_with_two_names_is_warned_about() {
 }
 
 #[test]
-fn a_current_file_with_two_names_keeps_them() {
+fn current_file_with_hard_link_keeps_both_names() {
     let scratch = forked();
     fs::create_dir(scratch.path("links")).unwrap();
     fs::hard_link(scratch.path("s.jsonl"), scratch.path("links/l.jsonl")).unwrap();
@@ -170,7 +170,7 @@ fn refuse(old: &[u8], entry: &str) {
 }
 
 #[test]
-fn a_newer_version_is_refused() {
+fn newer_version_is_refused() {
     refuse(&fs::read(support::data("cases/c54-newer-version.jsonl")).unwrap(), "a0000002");
     let newer = |version: &str| V2.replace(r#""version":2"#, &format!(r#""version":{version}"#));
     refuse(newer("4").as_bytes(), "h1");
@@ -178,13 +178,13 @@ fn a_newer_version_is_refused() {
 }
 
 #[test]
-fn entries_with_ids_under_a_header_without_version_are_refused() {
+fn header_without_version_but_entries_with_ids_is_refused() {
     refuse(V2.replace(r#""version":2,"#, "").as_bytes(), "h1");
     refuse(V2.replace(r#""version":2"#, r#""version":null"#).as_bytes(), "h1");
 }
 
 #[test]
-fn an_odd_version_is_written_to_as_the_current_one() {
+fn odd_version_is_treated_as_current() {
     for version in ["0", "\"three\"", "2.5", "3.0"] {
         let old = V2.replace(r#""version":2"#, &format!(r#""version":{version}"#));
         let scratch = Scratch::bytes(old.as_bytes());
@@ -194,7 +194,7 @@ fn an_odd_version_is_written_to_as_the_current_one() {
 }
 
 #[test]
-fn what_is_no_session_is_refused() {
+fn file_that_is_not_a_session_is_refused() {
     let cases = ["c15-corrupt-header", "c17-empty", "c17b-only-newlines"];
     for (name, kind) in cases.into_iter().zip(["not-a-session", "empty", "empty"]) {
         let old = fs::read(support::data(&format!("cases/{name}.jsonl"))).unwrap();

@@ -31,7 +31,7 @@ fn folder(files: &[(&str, &str)]) -> Scratch {
     scratch
 }
 
-/// Gives path and status of every line, and the exit code.
+/// Returns path and status of every line, and the exit code.
 #[track_caller]
 fn statuses(run: &Run) -> (Vec<(String, String)>, i32) {
     let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
@@ -48,7 +48,7 @@ fn check(scratch: &Scratch, args: &str, expected: &[(&str, &str)], code: i32) {
 }
 
 #[test]
-fn every_file_has_its_line() {
+fn migrate_prints_one_line_per_file() {
     let scratch = folder(&[("1", V1), ("2", V2), ("3", V3), ("4", V4), ("no", "{}\n"), ("empty", "")]);
     let run = scratch.run("migrate --json 1 2 3 4 no empty gone");
     let rows = lines(run.stdout.as_bytes());
@@ -72,7 +72,7 @@ fn every_file_has_its_line() {
 }
 
 #[test]
-fn one_bad_file_does_not_keep_the_others() {
+fn one_bad_file_does_not_stop_the_others() {
     for bad in ["bad", "gone"] {
         let scratch = folder(&[("1", V1), ("bad", "x\n"), ("2", V2)]);
         let run = scratch.run(&format!("migrate 1 {bad} 2"));
@@ -85,7 +85,7 @@ fn one_bad_file_does_not_keep_the_others() {
 }
 
 #[test]
-fn newer_files_are_left_alone_and_no_failure() {
+fn newer_version_is_skipped_without_failure() {
     let scratch = folder(&[("s.jsonl", V4)]);
     for args in ["", "--check", "--dry-run", "--backup"] {
         check(&scratch, &format!("s.jsonl {args}"), &[("s.jsonl", "newer")], 0);
@@ -96,7 +96,7 @@ fn newer_files_are_left_alone_and_no_failure() {
 }
 
 #[test]
-fn ids_without_a_version_are_not_flattened() {
+fn entries_with_ids_but_no_version_are_not_migrated() {
     let text = "{\"type\":\"session\",\"id\":\"h\"}\n{\"type\":\"message\",\"id\":\"a\",\"message\":{}}\n";
     let scratch = folder(&[("s.jsonl", text)]);
     check(&scratch, "s.jsonl --backup", &[("s.jsonl", "failed")], 2);
@@ -104,7 +104,7 @@ fn ids_without_a_version_are_not_flattened() {
 }
 
 #[test]
-fn a_check_says_whether_there_is_something_to_do() {
+fn check_exits_1_if_a_file_needs_migration() {
     let scratch = folder(&[("1", V1), ("2", V2), ("3", V3), ("no", "x\n")]);
     check(&scratch, "--check 3", &[("3", "current")], 0);
     check(&scratch, "--check 3 1", &[("3", "current"), ("1", "would-migrate")], 1);
@@ -119,7 +119,7 @@ fn a_check_says_whether_there_is_something_to_do() {
 }
 
 #[test]
-fn a_backup_is_what_the_file_was() {
+fn backup_has_the_old_bytes() {
     let scratch = folder(&[("s.jsonl", V1), ("t.jsonl", V3)]);
     set_mode(scratch.path("s.jsonl"), 0o640);
     scratch.run("migrate s.jsonl t.jsonl --backup").ok();
@@ -132,7 +132,7 @@ fn a_backup_is_what_the_file_was() {
 }
 
 #[test]
-fn an_existing_backup_fails_its_file_only() {
+fn existing_backup_fails_only_its_file() {
     let scratch = folder(&[("a", V1), ("a.bak", "precious"), ("b", V1), ("c", V1)]);
     symlink("nowhere", scratch.path("c.bak")).unwrap();
     check(&scratch, "--backup a b c", &[("a", "failed"), ("b", "migrated"), ("c", "failed")], 2);
@@ -144,7 +144,7 @@ fn an_existing_backup_fails_its_file_only() {
 }
 
 #[test]
-fn a_dry_run_sees_a_backup_in_the_way() {
+fn dry_run_reports_existing_backup() {
     let scratch = folder(&[("s.jsonl", V1), ("s.jsonl.bak", "precious")]);
     check(&scratch, "s.jsonl --dry-run --backup", &[("s.jsonl", "failed")], 2);
     check(&scratch, "s.jsonl --dry-run --backup=.old", &[("s.jsonl", "would-migrate")], 0);
@@ -152,7 +152,7 @@ fn a_dry_run_sees_a_backup_in_the_way() {
 }
 
 #[test]
-fn a_backup_is_beside_the_target_of_a_link() {
+fn backup_is_beside_target_of_link() {
     let scratch = folder(&[("real/s.jsonl", V1), ("links/x", "")]);
     symlink("../real/s.jsonl", scratch.path("links/l.jsonl")).unwrap();
     scratch.run("migrate links/l.jsonl --backup").ok();
@@ -161,7 +161,7 @@ fn a_backup_is_beside_the_target_of_a_link() {
 }
 
 #[test]
-fn suffixes_that_do_harm_are_refused() {
+fn harmful_backup_suffix_is_refused() {
     let scratch = folder(&[("s.jsonl", V1)]);
     for suffix in ["", ".1.bak", ".2026.bak", "x.7.bak", "/x", "a/b"] {
         let run = scratch.run(&format!("migrate s.jsonl --json --backup={suffix}"));
@@ -175,7 +175,7 @@ fn suffixes_that_do_harm_are_refused() {
 }
 
 #[test]
-fn output_leaves_the_source_alone() {
+fn output_leaves_source_unchanged() {
     for (text, from, status) in [(V1, 1, "migrated"), (V2, 2, "migrated"), (V3, 3, "current"), (V4, 4, "newer")] {
         let scratch = folder(&[("s.jsonl", text)]);
         set_mode(scratch.path("s.jsonl"), 0o600);
@@ -200,7 +200,7 @@ fn output_leaves_the_source_alone() {
 }
 
 #[test]
-fn output_takes_one_file() {
+fn output_with_several_files_is_refused() {
     let scratch = folder(&[("s.jsonl", V1)]);
     for args in
         ["s.jsonl s.jsonl", ".", "--files-from /dev/null", "s.jsonl --check", "s.jsonl --backup", "s.jsonl --dry-run"]
@@ -213,7 +213,7 @@ fn output_takes_one_file() {
 }
 
 #[test]
-fn folders_are_searched() {
+fn folder_is_searched_for_session_files() {
     let files = [
         "b/deep/er/x.jsonl",
         "a.jsonl",
@@ -246,7 +246,7 @@ fn folders_are_searched() {
 }
 
 #[test]
-fn what_is_named_is_taken_whatever_its_name() {
+fn named_file_is_migrated_whatever_its_extension() {
     let scratch = folder(&[(".hidden/.x", V1), ("plain", V1)]);
     symlink(scratch.path(".hidden"), scratch.path("link")).unwrap();
     fs::rename(scratch.path(".hidden/.x"), scratch.path(".hidden/x.jsonl")).unwrap();
@@ -255,7 +255,7 @@ fn what_is_named_is_taken_whatever_its_name() {
 }
 
 #[test]
-fn in_a_folder_other_files_are_only_reported() {
+fn other_files_in_folder_are_only_reported() {
     let scratch = folder(&[("d/a.jsonl", V1), ("d/b.jsonl", "no session\n"), ("d/c.jsonl", "")]);
     check(
         &scratch,
@@ -278,7 +278,7 @@ fn in_a_folder_other_files_are_only_reported() {
 }
 
 #[test]
-fn a_dangling_link_in_a_folder_is_no_failure() {
+fn dangling_link_in_folder_is_not_a_failure() {
     let scratch = folder(&[("d/a.jsonl", V1)]);
     symlink("nowhere.jsonl", scratch.path("d/dangling.jsonl")).unwrap();
     let run = scratch.run("migrate --json d");
@@ -287,7 +287,7 @@ fn a_dangling_link_in_a_folder_is_no_failure() {
 }
 
 #[test]
-fn a_pipe_in_a_folder_is_no_file() {
+fn named_pipe_in_folder_is_skipped() {
     let scratch = folder(&[("d/a.jsonl", V1)]);
     rustix::fs::mknodat(CWD, scratch.path("d/pipe.jsonl"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let mut child = start(&mut scratch.command(["migrate", "d", "--json"]));
@@ -303,7 +303,7 @@ fn a_pipe_in_a_folder_is_no_file() {
 }
 
 #[test]
-fn names_come_from_a_list() {
+fn file_names_can_come_from_a_list() {
     let scratch = folder(&[("a", V1), ("b c", V1), ("d/e.jsonl", V1), ("f\ng", V1), ("h", V1)]);
     let run = |list: &[u8], args: &[&str]| {
         fs::write(scratch.path("list"), list).unwrap();
@@ -326,7 +326,7 @@ fn names_come_from_a_list() {
 }
 
 #[test]
-fn names_of_any_bytes_are_taken() {
+fn file_names_may_be_any_bytes() {
     let scratch = folder(&[("d/x", "")]);
     let name = OsStr::from_bytes(b"d/caf\xe9.jsonl");
     fs::write(scratch.path(name), V1).unwrap();
@@ -344,7 +344,7 @@ fn names_of_any_bytes_are_taken() {
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing() {
+fn number_of_threads_does_not_change_output() {
     let files: Vec<_> = (0..60).map(|at| (format!("d/{at:02}.jsonl"), [V1, V2, V3, V4, "x\n"][at % 5])).collect();
     let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
     let run = |jobs: &str| {
@@ -359,7 +359,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn a_file_that_is_found_twice_is_migrated_once() {
+fn file_found_twice_is_migrated_once() {
     let line =
         format!("{{\"type\":\"message\",\"message\":{{\"role\":\"user\",\"content\":\"{}\"}}}}\n", "x".repeat(200));
     let text = format!("{{\"type\":\"session\",\"id\":\"h\"}}\n{}", line.repeat(2000));
@@ -380,7 +380,7 @@ fn a_file_that_is_found_twice_is_migrated_once() {
 }
 
 #[test]
-fn people_get_a_table() {
+fn text_output_is_a_table() {
     let scratch = folder(&[("1", V1), ("3", V3), ("4", V4)]);
     let run = scratch.run("migrate 1 3 4");
     let rows: Vec<_> = run.stdout.lines().collect();

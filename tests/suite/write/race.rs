@@ -105,7 +105,7 @@ fn at(id: &str) -> Option<String> {
     Some(id.to_owned())
 }
 
-/// Gives [`forked`] with more entries.
+/// Returns [`forked`] with more entries.
 fn more(entries: &[String]) -> Vec<u8> {
     let mut bytes = bytes(&forked());
     entries.iter().for_each(|entry| bytes.extend_from_slice(format!("{entry}\n").as_bytes()));
@@ -113,7 +113,7 @@ fn more(entries: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn more_than_a_megabyte_that_was_added_is_seen() {
+fn more_than_a_megabyte_added_by_others_is_seen() {
     let stale = Stale::new(forked());
     append_like_an_agent(&stale.path, &message("c1", "b2", "user", &"x".repeat(3 << 20)));
     append_like_an_agent(&stale.path, &message("c2", "c1", "user", "last"));
@@ -122,7 +122,7 @@ fn more_than_a_megabyte_that_was_added_is_seen() {
 }
 
 #[test]
-fn children_that_were_there_before_are_no_news() {
+fn children_read_before_do_not_trip_the_guard() {
     // Also if their line has no line feed, so that it is read again when writing.
     for end in ["\n", ""] {
         let old = more(&[message("t3", "t2", "assistant", "x")]);
@@ -133,7 +133,7 @@ fn children_that_were_there_before_are_no_news() {
 }
 
 #[test]
-fn a_file_that_is_no_session_any_more_is_told() {
+fn file_that_stopped_being_a_session_is_reported() {
     for (now, kind) in [(&b"rubbish\n"[..], "not-a-session"), (b"", "empty")] {
         let stale = Stale::new(forked());
         stale.replace(now);
@@ -148,7 +148,7 @@ fn a_file_that_is_no_session_any_more_is_told() {
 }
 
 #[test]
-fn a_file_that_became_newer_is_refused() {
+fn file_that_became_newer_version_is_refused() {
     let stale = Stale::new(forked());
     let now = String::from_utf8(more(&[])).unwrap().replace("\"version\":3", "\"version\":4").into_bytes();
     stale.replace(&now);
@@ -157,7 +157,7 @@ fn a_file_that_became_newer_is_refused() {
 }
 
 #[test]
-fn a_file_that_is_rewritten_in_place_is_read_again() {
+fn file_rewritten_in_place_is_read_again() {
     // Longer than before, so that neither its length nor its name tells.
     for repeats in [[100, 300], [1, 300]] {
         let stale = Stale::new(forked());
@@ -171,7 +171,7 @@ fn a_file_that_is_rewritten_in_place_is_read_again() {
 }
 
 #[test]
-fn a_file_that_changes_all_the_time_is_given_up_on() {
+fn file_that_keeps_changing_is_given_up_on() {
     for (times, is_done) in [(3, true), (1000, false)] {
         let entries: Vec<_> = (0..20).map(|at| message(&format!("m{at}"), "u1", "user", "x")).collect();
         let stale = Stale::new(Scratch::new(&[&[message("u1", "", "user", "x")][..], &entries].concat()));
@@ -206,7 +206,7 @@ fn swap<'a>(stale: &'a Stale, now: &'a [u8]) -> impl Fn() + Sync + 'a {
 }
 
 #[test]
-fn an_append_sees_a_rewrite_that_ends_just_before_our_lock() {
+fn append_sees_rewrite_that_ended_just_before_the_lock() {
     let now = more(&[message("c1", "b2", "user", "rewritten")]);
     let stale = Stale::new(forked());
     let result = stale.write(Anchor::Leaf, Guard::None, &swap(&stale, &now));
@@ -214,7 +214,7 @@ fn an_append_sees_a_rewrite_that_ends_just_before_our_lock() {
 }
 
 #[test]
-fn a_whole_file_change_loses_no_rewrite_that_ends_just_before_our_lock() {
+fn whole_file_change_keeps_rewrite_that_ended_just_before_the_lock() {
     let now = [OLD, b"{\"type\":\"message\",\"id\":\"u9\",\"parentId\":\"u1\",\"message\":{}}\n"].concat();
     let stale = Stale::new(Scratch::bytes(OLD));
     let result = stale.write(Anchor::Leaf, Guard::None, &swap(&stale, &now));
@@ -223,7 +223,7 @@ fn a_whole_file_change_loses_no_rewrite_that_ends_just_before_our_lock() {
 }
 
 #[test]
-fn a_whole_file_change_refuses_what_changed() {
+fn whole_file_change_refuses_changed_file() {
     let grown = [OLD, b"{\"type\":\"message\",\"id\":\"u2\",\"parentId\":\"u1\",\"message\":{}}\n"].concat();
     let check = |change: &dyn Fn(&Stale), now: &[u8]| {
         let stale = Stale::new(Scratch::bytes(OLD));
@@ -237,7 +237,7 @@ fn a_whole_file_change_refuses_what_changed() {
 }
 
 #[test]
-fn a_new_file_replaces_none_that_came_meanwhile() {
+fn new_file_does_not_replace_one_made_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.jsonl");
     let patience = Patience { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
@@ -252,7 +252,7 @@ fn a_new_file_replaces_none_that_came_meanwhile() {
 }
 
 #[test]
-fn what_dead_runs_left_is_cleared_by_the_next_one() {
+fn next_run_removes_files_of_dead_run() {
     let pid = dead_pid();
     for session in [&bytes(&forked())[..], OLD] {
         let scratch = Scratch::bytes(session);

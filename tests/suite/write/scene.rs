@@ -23,12 +23,12 @@ pub fn forked() -> Scratch {
     Scratch::new(&crate::lines::forked())
 }
 
-/// Gives the bytes of the scratch folder's session.
+/// Returns the bytes of the scratch folder's session.
 pub fn bytes(scratch: &Scratch) -> Vec<u8> {
     fs::read(scratch.path("s.jsonl")).unwrap()
 }
 
-/// Gives all names in a folder, hidden ones too.
+/// Returns all names in a folder, hidden ones too.
 pub fn names(folder: impl AsRef<Path>) -> Vec<String> {
     let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().to_string_lossy().into_owned();
     let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(name).collect();
@@ -43,7 +43,7 @@ pub fn untouched(scratch: &Scratch, old: &[u8]) {
     assert_eq!(names(scratch.path("")), ["s.jsonl"], "something was left behind");
 }
 
-/// Gives the lines that were appended, having checked that all bytes before them stayed.
+/// Returns the lines that were appended, having checked that all bytes before them stayed.
 #[track_caller]
 pub fn appended(old: &[u8], new: &[u8]) -> Vec<Value> {
     assert!(new.starts_with(old), "what was there changed: {}", String::from_utf8_lossy(new));
@@ -61,12 +61,12 @@ pub fn lines(bytes: &[u8]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|cause| panic!("{cause}: {line}"))).collect()
 }
 
-/// Gives the names of an object's members, sorted.
+/// Returns the names of an object's members, sorted.
 pub fn keys(object: &Value) -> Vec<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// Gives the kinds of the warnings of a run with a JSON format.
+/// Returns the kinds of the warnings of a run with a JSON format.
 #[track_caller]
 pub fn warnings(run: &Run) -> Vec<String> {
     let all = lines(run.stderr.as_bytes());
@@ -74,7 +74,7 @@ pub fn warnings(run: &Run) -> Vec<String> {
     warnings.map(|warning| warning["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Gives the error of a run with a JSON format that must have failed.
+/// Returns the error of a run with a JSON format that must have failed.
 #[track_caller]
 pub fn error(run: &Run) -> Value {
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
@@ -97,7 +97,7 @@ pub fn is_fresh_id(id: &Value) {
     assert!(id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)), "{id}");
 }
 
-/// Gives permissions without the file's type.
+/// Returns permissions without the file's type.
 pub fn mode(path: impl AsRef<Path>) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
@@ -173,7 +173,7 @@ impl Drop for Other {
     }
 }
 
-/// Gives the id of a process that has ended.
+/// Returns the id of a process that has ended.
 pub fn dead_pid() -> u32 {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
@@ -184,7 +184,7 @@ pub fn dead_pid() -> u32 {
 pub struct Random(pub u64);
 
 impl Random {
-    /// Gives a number below a bound.
+    /// Returns a number below a bound.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound

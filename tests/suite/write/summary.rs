@@ -8,7 +8,7 @@ use crate::cli::{Scratch, entry, message};
 use crate::support::{Run, run_with_input};
 use crate::write::scene::{appended, bytes, calls, forked, refused};
 
-/// Gives the summary entry that a command line leaves.
+/// Returns the summary entry that a command line leaves.
 #[track_caller]
 fn summary(scratch: &Scratch, args: &[&str]) -> Value {
     let old = bytes(scratch);
@@ -18,7 +18,7 @@ fn summary(scratch: &Scratch, args: &[&str]) -> Value {
 }
 
 #[test]
-fn one_last_line_feed_is_dropped() {
+fn summary_loses_exactly_one_last_line_feed() {
     for (given, kept) in [("x", "x"), ("x\n", "x"), ("x\n\n", "x\n"), (" x\r\n", " x\r"), ("\n\nx ", "\n\nx ")] {
         assert_eq!(summary(&forked(), &["a1", "--summary", given])["summary"], kept);
         let folder = tempfile::tempdir().unwrap();
@@ -35,7 +35,7 @@ fn one_last_line_feed_is_dropped() {
 }
 
 #[test]
-fn a_blank_summary_is_a_mistake() {
+fn blank_summary_is_refused() {
     let scratch = forked();
     let old = bytes(&scratch);
     for text in ["", "\n", " \t\r\n", "\u{3000}"] {
@@ -47,7 +47,7 @@ fn a_blank_summary_is_a_mistake() {
 }
 
 #[test]
-fn mistakes_with_summaries_write_nothing() {
+fn invalid_summary_options_write_nothing() {
     let scratch = forked();
     let old = bytes(&scratch);
     let check = |args: &str, kind: &str| {
@@ -63,14 +63,14 @@ fn mistakes_with_summaries_write_nothing() {
 }
 
 #[test]
-fn a_summary_of_nothing_is_kept() {
+fn summary_of_no_entries_is_stored() {
     let line = summary(&forked(), &["t2", "--leaf", "a1", "--summary", "on purpose"]);
     assert_eq!((&line["parentId"], &line["summary"]), (&json!("t2"), &json!("on purpose")));
     assert_eq!(line["details"], json!({"readFiles": [], "modifiedFiles": []}));
 }
 
 #[test]
-fn details_tell_which_files_the_branch_touched() {
+fn summary_details_list_files_of_abandoned_entries() {
     let old_summary = |id: &str, parent: &str, more: &str| {
         let details = r#""details":{"readFiles":["old-read","z"],"modifiedFiles":["old-write", 7],"more":[]}"#;
         entry("branch_summary", id, parent, &format!(r#""fromId":"u1","summary":"s",{details}{more}"#))
@@ -97,7 +97,7 @@ fn details_tell_which_files_the_branch_touched() {
 }
 
 #[test]
-fn a_summary_counts_in_the_context_from_then_on() {
+fn summary_is_in_the_context_afterwards() {
     let scratch = forked();
     let told = scratch.run("navigate s.jsonl u2 --summary tried --json").json();
     let context = scratch.run("context s.jsonl --json").json();
@@ -122,7 +122,7 @@ fn check(run: &Run, starts: &[(&str, &str)], ends: &str, hint: &str) {
 }
 
 #[test]
-fn people_are_told_what_moved_and_how_to_go_on() {
+fn text_output_says_what_moved_and_how_to_resume() {
     let rows = |to| [("from", "b2  assistant: two"), ("to", to), ("left", "2 entries behind")];
     let moved = |to, context| [&rows(to)[..], &[("context", context)]].concat();
     let run = forked().run("navigate s.jsonl u2");
@@ -147,7 +147,7 @@ fn people_are_told_what_moved_and_how_to_go_on() {
 }
 
 #[test]
-fn undoing_a_saved_move_goes_back() {
+fn saved_move_can_be_undone_as_hinted() {
     let scratch = forked();
     scratch.run("navigate s.jsonl u2 --save").ok();
     scratch.run("navigate s.jsonl b2 --save").ok();
@@ -156,14 +156,14 @@ fn undoing_a_saved_move_goes_back() {
 }
 
 #[test]
-fn quiet_leaves_the_result_and_the_editor_text() {
+fn quiet_prints_result_and_editor_text_without_hints() {
     let run = forked().run("navigate s.jsonl u2 --quiet");
     assert!(run.stdout.ends_with("\nsecond\n"), "{run:?}");
     assert_eq!(run.stderr, "");
 }
 
 #[test]
-fn editor_text_keeps_its_lines_and_no_escapes() {
+fn editor_text_keeps_lines_and_drops_escape_sequences() {
     let text = "one\n\n  two\u{1b}[31m\u{202e}\ttab\n\n";
     let scratch = Scratch::new(&[message("u1", "", "user", text), message("a1", "u1", "assistant", "x")]);
     let run = scratch.run("navigate s.jsonl u1");
