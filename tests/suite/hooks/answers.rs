@@ -15,7 +15,7 @@ fn run(scene: &Scene, line: &str, answers: &[&str]) -> Run {
 }
 
 #[test]
-fn whoever_says_nothing_lets_it_happen() {
+fn hook_without_output_lets_it_happen() {
     let nothing = ["", "\n", " \t\r\n", "{}", "{ }\n", r#"{"cancel":false}"#, r#"{"cancel":null}"#];
     let not_true = [r#"{"cancel":"true"}"#, r#"{"cancel":1}"#, r#"{"cancel":[true]}"#, r#"{"Cancel":true}"#];
     let unknown = [r#"{"label":"x","replace":{},"instructions":"y"}"#, r#"{"summary":null}"#, "\n{\n}\n\n"];
@@ -33,7 +33,7 @@ fn whoever_says_nothing_lets_it_happen() {
 }
 
 #[test]
-fn whoever_cancels_stops_a_move_at_once() {
+fn hook_that_cancels_stops_move_and_later_hooks() {
     let options = ["", "--save", "--label x", "--summary x", "--summarize --summarizer false"];
     for line in options.map(|options| format!("navigate s.jsonl u2 --json {options}")) {
         for (answers, asked) in [
@@ -62,7 +62,7 @@ fn whoever_cancels_stops_a_move_at_once() {
 }
 
 #[test]
-fn whoever_cancels_stops_a_fork_at_once() {
+fn hook_that_cancels_stops_fork_and_later_hooks() {
     for line in ["u2", "--at t2", "u2 --output new.jsonl", "u2 --output -"] {
         let scene = Scene::new(forked());
         let old = bytes(&scene.session);
@@ -79,7 +79,7 @@ fn whoever_cancels_stops_a_fork_at_once() {
 }
 
 #[test]
-fn people_are_told_that_it_was_cancelled() {
+fn text_output_says_that_a_hook_cancelled() {
     for line in ["navigate s.jsonl u2 --save", "branch s.jsonl u2"] {
         let scene = Scene::new(forked());
         let run = run(&scene, line, &["{\"cancel\":true}"]);
@@ -104,7 +104,7 @@ fn summarized(args: &str, answers: &[&str]) -> Value {
 }
 
 #[test]
-fn a_summary_of_a_hook_is_stored_as_it_is() {
+fn summary_of_hook_is_stored_unchanged() {
     let texts = [" x \n", "\n\ntwo\r\n\tlines\u{1f600}\u{0}\u{1b}[31m", "\"</conversation>\" \\ é"];
     for text in texts {
         let line = summarized("u2", &[&answer(text)]);
@@ -120,7 +120,7 @@ fn a_summary_of_a_hook_is_stored_as_it_is() {
 }
 
 #[test]
-fn a_summary_of_a_hook_has_the_details_that_the_hook_gives() {
+fn summary_of_hook_has_details_of_hook() {
     let check = |details: &str, expected: Option<Value>| {
         let line = summarized("u2", &[&format!(r#"{{"summary":{{"summary":"x"{details}}}}}"#)]);
         assert_eq!(line.get("details"), expected.as_ref(), "{details}");
@@ -137,7 +137,7 @@ fn a_summary_of_a_hook_has_the_details_that_the_hook_gives() {
 }
 
 #[test]
-fn an_answer_over_several_lines_becomes_one_line() {
+fn details_over_several_lines_are_stored_on_one() {
     let spread = "{\n  \"summary\": {\n    \"summary\": \"x\",\n    \"details\": {\r\n      \"a\": [\n        1\n      ]\n    }\n  }\n}\n";
     let line = summarized("u2", &[spread]);
     assert_eq!(line["details"], json!({"a": [1]}));
@@ -157,13 +157,13 @@ fn numbers_in_details_keep_their_spelling() {
 }
 
 #[test]
-fn a_summary_of_a_hook_wins_also_when_nothing_is_left_behind() {
+fn summary_of_hook_is_stored_even_if_nothing_is_left() {
     let line = summarized("t2 --leaf a1 --summarizer false", &[&answer("mine")]);
     assert_eq!((&line["summary"], &line["parentId"]), (&json!("mine"), &json!("t2")));
 }
 
 #[test]
-fn the_last_answer_counts_as_a_whole() {
+fn last_answer_with_summary_replaces_earlier_ones() {
     let [one, two] = ["one", "two"].map(answer);
     let detailed = r#"{"summary":{"summary":"one","details":{"a":1}}}"#;
     let check = |answers: &[&str], summary: &str| {
@@ -190,7 +190,7 @@ fn the_last_answer_counts_as_a_whole() {
 }
 
 #[test]
-fn a_summary_that_nobody_asked_for_is_not_used() {
+fn summary_of_hook_without_request_is_ignored() {
     for (args, count) in [("", 0), ("--save", 1), ("--label x", 1), ("--summary TEXT", 1)] {
         let scene = Scene::new(forked());
         let old = bytes(&scene.session);
@@ -205,7 +205,7 @@ fn a_summary_that_nobody_asked_for_is_not_used() {
 }
 
 #[test]
-fn a_label_goes_to_the_summary_of_a_hook() {
+fn label_is_for_the_summary_of_the_hook() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     run(&scene, "navigate s.jsonl u2 --summarize --label tried --json", &[&answer("mine")]).ok();
@@ -232,7 +232,7 @@ fn is_no_answer(line: &str, said: &[u8]) {
 }
 
 #[test]
-fn what_is_not_one_object_is_a_failure() {
+fn answer_that_is_not_one_object_fails() {
     for line in ASKING {
         is_no_answer(line, b"ok");
     }
@@ -246,7 +246,7 @@ fn what_is_not_one_object_is_a_failure() {
 }
 
 #[test]
-fn a_blank_summary_is_a_failure() {
+fn blank_summary_of_hook_fails() {
     for line in ASKING {
         is_no_answer(line, answer("").as_bytes());
     }
@@ -257,7 +257,7 @@ fn a_blank_summary_is_a_failure() {
 }
 
 #[test]
-fn answers_may_be_as_long_as_16_mib() {
+fn answer_of_up_to_16_mib_is_accepted() {
     const LIMIT: usize = 16 * 1024 * 1024;
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);

@@ -8,12 +8,12 @@ use crate::cli::{Scratch, message};
 use crate::hooks::scene::{Scene, answer, the_new_line};
 use crate::write::scene::{bytes, forked, lines, names, untouched, warnings};
 
-/// Gives `session` as every event has it.
+/// Returns `session` as every event has it.
 fn session(scene: &Scene) -> String {
     format!(r#"{{"file":{},"id":"s-1","cwd":"/home/mia/shop"}}"#, Value::from(scene.file().to_str().unwrap()))
 }
 
-/// Gives the event before a move, byte for byte.
+/// Returns the event before a move, byte for byte.
 fn before(scene: &Scene, ids: [&str; 3], wants_summary: bool, entries: &[String]) -> String {
     let [target, old, ancestor] = ids.map(|id| if id.is_empty() { Value::Null } else { id.into() });
     format!(
@@ -24,7 +24,7 @@ fn before(scene: &Scene, ids: [&str; 3], wants_summary: bool, entries: &[String]
     )
 }
 
-/// Gives the event after a move, byte for byte.
+/// Returns the event after a move, byte for byte.
 fn after(scene: &Scene, new: &str, old: &str, more: &str) -> String {
     let session = session(scene);
     format!(r#"{{"type":"session_tree","session":{session},"newLeafId":{new},"oldLeafId":"{old}"{more}}}{}"#, "\n")
@@ -38,14 +38,14 @@ fn watched(scene: &Scene, line: &str, more: &[&str]) -> (Value, String) {
     (told, scene.note("watch.events"))
 }
 
-/// Gives some lines of a session by their places, the header being 0.
+/// Returns some lines of a session by their places, the header being 0.
 fn stored(scene: &Scene, places: &[usize]) -> Vec<String> {
     let text = String::from_utf8(bytes(&scene.session)).unwrap();
     places.iter().map(|&place| text.lines().nth(place).unwrap().to_owned()).collect()
 }
 
 #[test]
-fn a_plain_move_has_both_events() {
+fn move_sends_event_before_and_after() {
     let check = |args: &str, places: &[usize], [target, old, ancestor]: [&str; 3], position: &str| {
         let scene = Scene::new(forked());
         let old_bytes = bytes(&scene.session);
@@ -64,7 +64,7 @@ fn a_plain_move_has_both_events() {
 }
 
 #[test]
-fn the_event_after_a_move_tells_what_was_written() {
+fn event_after_move_has_what_was_written() {
     let check = |args: &[&str], wants_summary: bool, has_summary: bool| {
         let scene = Scene::new(forked());
         let old = bytes(&scene.session);
@@ -87,7 +87,7 @@ fn the_event_after_a_move_tells_what_was_written() {
 }
 
 #[test]
-fn a_summary_of_a_hook_is_told_as_such() {
+fn event_after_move_marks_summary_of_hook() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let hook = scene.answering("says", answer("mine"));
@@ -100,7 +100,7 @@ fn a_summary_of_a_hook_is_told_as_such() {
 }
 
 #[test]
-fn entries_are_told_as_they_are_stored() {
+fn events_have_entries_as_stored() {
     let odd = [
         r#"{ "parentId" : "a1", "message":{"content":"caf\u00e9 \ud800 \/","role":"user"} ,"id":"o1","type":"message","mine":[1.0, 2e3,-0, 1e400]}"#,
         r#"{"id":"o2","type":"strange","parentId":"o1","parentId":"o1","summary":{"a" : null},"text":"\u001b[31m"}"#,
@@ -114,7 +114,7 @@ fn entries_are_told_as_they_are_stored() {
 }
 
 #[test]
-fn bad_bytes_are_told_as_replacement_characters() {
+fn events_have_replacement_characters_for_bad_bytes() {
     let entries = [message("u1", "", "user", "first"), message("a1", "u1", "assistant", "caf?")];
     let scene = Scene::new(Scratch::new(&entries));
     let bad: Vec<u8> = bytes(&scene.session).iter().map(|&byte| if byte == b'?' { 0xe9 } else { byte }).collect();
@@ -126,7 +126,7 @@ fn bad_bytes_are_told_as_replacement_characters() {
 }
 
 #[test]
-fn entries_of_old_versions_are_told_as_migrated() {
+fn events_have_entries_of_old_versions_as_migrated() {
     let header =
         r#"{"type":"session","version":2,"id":"s-1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/mia/shop"}"#;
     let entries = [
@@ -161,7 +161,7 @@ fn entries_of_old_versions_are_told_as_migrated() {
 }
 
 #[test]
-fn a_session_without_a_folder_says_null() {
+fn event_of_session_without_cwd_has_null() {
     let scene = Scene::new(Scratch::bytes(
         br#"{"type":"session","version":3,"id":"s-1"}
 {"type":"message","id":"u1","parentId":null,"message":{"role":"user","content":"x"}}"#,
@@ -172,7 +172,7 @@ fn a_session_without_a_folder_says_null() {
 }
 
 #[test]
-fn hooks_come_in_the_order_in_which_they_are_given() {
+fn hooks_run_in_the_order_given() {
     let scene = Scene::new(forked());
     let hooks = ["b", "a", "c"].map(|name| scene.hook(name, ""));
     let hooks = [&hooks[0], &hooks[1], &hooks[2], &hooks[1]].map(|hook| format!("--hook={hook}"));
@@ -187,7 +187,7 @@ fn hooks_come_in_the_order_in_which_they_are_given() {
 }
 
 #[test]
-fn what_was_written_is_in_the_file_when_hooks_are_told() {
+fn file_is_written_before_the_event_after() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let hook = scene.hook("looks", r#"cp "$S" "$T/$kind"; ls -A "$D" >"$T/names""#);
@@ -230,7 +230,7 @@ fn no_hook_runs_when_nothing_is_done() {
 }
 
 #[test]
-fn a_fork_has_both_events() {
+fn fork_sends_event_before_and_after() {
     let check = |args: &str, entry: &str| {
         let scene = Scene::new(forked());
         let old = bytes(&scene.session);
@@ -264,7 +264,7 @@ fn a_fork_has_both_events() {
 }
 
 #[test]
-fn hooks_are_told_of_what_was_done_also_if_nobody_reads_the_result() {
+fn event_after_is_sent_even_if_stdout_is_closed() {
     for line in ["navigate s.jsonl u2 --save", "branch s.jsonl u2"] {
         let scene = Scene::new(forked());
         let hook = scene.hook("watch", "");
@@ -278,7 +278,7 @@ fn hooks_are_told_of_what_was_done_also_if_nobody_reads_the_result() {
 }
 
 #[test]
-fn what_has_no_file_says_null() {
+fn events_without_a_file_have_null() {
     let scene = Scene::new(forked());
     let silent = scene.hook("silent", "");
     let run = scene.run("branch s.jsonl u2 --json --output -", &["--hook", &silent]);
@@ -307,7 +307,7 @@ fn what_has_no_file_says_null() {
 }
 
 #[test]
-fn hooks_that_fail_after_the_fact_only_warn() {
+fn hook_that_fails_on_event_after_only_warns() {
     let fails = "case $kind in *before*) ;; *) exit 7 ;; esac";
     let check = |line: &str, wrote: bool| {
         let scene = Scene::new(forked());
@@ -327,7 +327,7 @@ fn hooks_that_fail_after_the_fact_only_warn() {
 }
 
 #[test]
-fn answers_after_the_fact_change_nothing() {
+fn answer_to_event_after_changes_nothing() {
     for said in ["{\"cancel\":true}", "noise", "[]", &answer("late")] {
         let scene = Scene::new(forked());
         let old = bytes(&scene.session);

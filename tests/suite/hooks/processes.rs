@@ -22,7 +22,7 @@ fn fails(scene: &Scene, line: &str, hook: &str) -> String {
 }
 
 #[test]
-fn a_command_is_split_into_words_and_no_shell_runs_it() {
+fn hook_command_is_split_into_words_without_shell() {
     let scene = Scene::new(forked());
     let script = r#"cat >/dev/null; for word; do printf '%s\n' "$word"; done >"$T/words""#;
     let hook = scene.program("it's \"a\" hook", script);
@@ -34,7 +34,7 @@ fn a_command_is_split_into_words_and_no_shell_runs_it() {
 }
 
 #[test]
-fn a_program_is_found_as_a_shell_finds_it() {
+fn hook_program_is_found_in_path() {
     let scene = Scene::new(forked());
     scene.hook("a-hook-of-mine", "");
     let mut command = scene.command("navigate s.jsonl u2 --json --hook a-hook-of-mine", &[]);
@@ -46,7 +46,7 @@ fn a_program_is_found_as_a_shell_finds_it() {
 }
 
 #[test]
-fn what_is_no_command_is_a_failure() {
+fn hook_that_cannot_be_started_fails() {
     let scene = Scene::new(forked());
     fs::write(scene.tool("no-program"), "#!/bin/sh\n").unwrap();
     scene.program("no-interpreter", "");
@@ -66,7 +66,7 @@ fn what_is_no_command_is_a_failure() {
 }
 
 #[test]
-fn one_that_fails_is_a_failure_whatever_it_said() {
+fn hook_with_failing_exit_code_fails_whatever_it_printed() {
     let scene = Scene::new(forked());
     for (script, why) in [
         ("exit 1", "1"),
@@ -84,7 +84,7 @@ fn one_that_fails_is_a_failure_whatever_it_said() {
 }
 
 #[test]
-fn the_children_of_one_that_fails_are_ended_too() {
+fn children_of_failed_hook_are_ended() {
     each(&["exit 1", "echo noise", "echo '[]'"], |script| {
         let scene = Scene::new(forked());
         let hook = scene.program("fails", &format!("sleep 20 >/dev/null 2>&1 &\n{script}"));
@@ -93,7 +93,7 @@ fn the_children_of_one_that_fails_are_ended_too() {
 }
 
 #[test]
-fn its_stderr_passes_through() {
+fn stderr_of_hook_passes_through() {
     let scene = Scene::new(forked());
     let hook = scene.hook("talks", "printf 'to be \\033[1mseen\\n' >&2");
     let run = scene.run("navigate s.jsonl u2", &["--hook", &hook, "--quiet"]);
@@ -112,7 +112,7 @@ fn large() -> Scene {
 }
 
 #[test]
-fn one_that_does_not_read_all_it_gets_holds_up_nothing() {
+fn hook_that_does_not_read_its_event_does_not_block() {
     let scene = large();
     for (at, script) in
         [":", "exec <&-; echo '{}'", "head -c 100 >/dev/null", "exec </dev/null; cat"].iter().enumerate()
@@ -133,7 +133,7 @@ fn one_that_does_not_read_all_it_gets_holds_up_nothing() {
 }
 
 #[test]
-fn no_hook_changes_what_the_next_one_gets() {
+fn hook_cannot_change_event_of_next_hook() {
     let check = |first: &str, next: &str| {
         let scene = Scene::new(forked());
         let first = scene.program("first", first);
@@ -151,7 +151,7 @@ fn no_hook_changes_what_the_next_one_gets() {
 }
 
 #[test]
-fn one_that_prints_before_it_reads_holds_up_nothing() {
+fn hook_that_prints_before_reading_does_not_block() {
     let scene = large();
     let old = bytes(&scene.session);
     let script = "head -c 5000000 /dev/zero | tr '\\0' ' '; echo '{}'; cat >/dev/null";
@@ -161,7 +161,7 @@ fn one_that_prints_before_it_reads_holds_up_nothing() {
 }
 
 #[test]
-fn one_that_takes_too_long_is_ended_with_its_children() {
+fn hook_that_times_out_is_ended_with_its_children() {
     each(&["navigate s.jsonl u2 --save", "branch s.jsonl u2"], |line| {
         let scene = Scene::new(forked());
         let hook = scene.hook("hangs", HANG);
@@ -174,7 +174,7 @@ fn one_that_takes_too_long_is_ended_with_its_children() {
 }
 
 #[test]
-fn one_that_closes_its_output_is_not_done() {
+fn hook_that_closes_stdout_is_still_waited_for() {
     let scene = Scene::new(forked());
     let hook = scene.hook("hangs", "exec >&-\nsleep 60");
     let message = fails(&scene, "navigate s.jsonl u2 --save --hook-timeout 0.3", &hook);
@@ -185,7 +185,7 @@ fn one_that_closes_its_output_is_not_done() {
 }
 
 #[test]
-fn one_that_does_not_listen_is_killed() {
+fn hook_that_ignores_sigterm_is_killed() {
     let scene = Scene::new(forked());
     let deaf = "exec 2>/dev/null\ntrap 'echo asked >>\"$T/asked\"' TERM\n(trap '' TERM; exec sleep 60) &\nwhile :; do sleep 0.1; done";
     let hook = scene.hook("deaf", deaf);
@@ -197,7 +197,7 @@ fn one_that_does_not_listen_is_killed() {
 }
 
 #[test]
-fn an_output_that_a_child_holds_open_holds_up_nothing() {
+fn child_that_holds_stdout_open_does_not_block() {
     let scene = Scene::new(forked());
     let hook = scene.hook("leaves", "sleep 60 &\necho '{}'");
     // It would be held up for longer than any run may take.
@@ -205,7 +205,7 @@ fn an_output_that_a_child_holds_open_holds_up_nothing() {
 }
 
 #[test]
-fn a_child_that_holds_nothing_open_holds_up_nothing() {
+fn child_without_open_output_does_not_block() {
     let scene = Scene::new(forked());
     let hook = scene.hook("leaves", "sleep 20 </dev/null >/dev/null 2>&1 &\necho '{}'");
     let run = scene.start(scene.command("navigate s.jsonl u2 --save --json", &["--hook", &hook])).end();
@@ -217,7 +217,7 @@ fn a_child_that_holds_nothing_open_holds_up_nothing() {
 }
 
 #[test]
-fn after_the_fact_one_that_hangs_is_ended_and_only_warned_of() {
+fn hook_that_hangs_on_event_after_is_ended_with_warning() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let hook = scene.hook("hangs", &format!("case $kind in *before*) exit ;; esac\n{HANG}"));
@@ -229,7 +229,7 @@ fn after_the_fact_one_that_hangs_is_ended_and_only_warned_of() {
 }
 
 #[test]
-fn time_limits_are_seconds() {
+fn hook_timeout_is_seconds() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let hook = scene.hook("slow", "sleep 0.3");

@@ -40,7 +40,7 @@ impl Scene {
         self.tools.path().join(name)
     }
 
-    /// Gives the session's path as the binary sees it.
+    /// Returns the session's path as the binary sees it.
     pub fn file(&self) -> PathBuf {
         self.session.path("s.jsonl").canonicalize().unwrap()
     }
@@ -83,17 +83,17 @@ echo "{name} $kind" >>"$T/order"
         self.program("summarizer", &format!("cat >\"$T/prompt\"\necho summarizer >>\"$T/order\"\n{script}"))
     }
 
-    /// Gives what programs wrote into a file; nothing if there is none.
+    /// Returns what programs wrote into a file; nothing if there is none.
     pub fn note(&self, name: &str) -> String {
         fs::read_to_string(self.tool(name)).unwrap_or_default()
     }
 
-    /// Gives which hooks got which events, and when the summarizer ran.
+    /// Returns which hooks got which events, and when the summarizer ran.
     pub fn order(&self) -> Vec<String> {
         self.note("order").lines().map(str::to_owned).collect()
     }
 
-    /// Gives the events that a hook got.
+    /// Returns the events that a hook got.
     pub fn events(&self, name: &str) -> Vec<Value> {
         lines(self.note(&format!("{name}.events")).as_bytes())
     }
@@ -139,7 +139,7 @@ echo "{name} $kind" >>"$T/order"
         }
     }
 
-    /// Gives the processes that have the folder of the programs in their environment.
+    /// Returns the processes that have the folder of the programs in their environment.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let mark = format!("T={}", self.tools.path().display());
         let mut found = Vec::new();
@@ -232,7 +232,7 @@ pub fn wait_until_ready(scene: &Scene) {
     wait_for("the program starts", || scene.tool("ready").exists());
 }
 
-/// Gives the only line that a run appended.
+/// Returns the only line that a run appended.
 #[track_caller]
 pub fn the_new_line(scene: &Scene, old: &[u8]) -> Value {
     let new = crate::write::scene::appended(old, &bytes(&scene.session));
@@ -240,7 +240,7 @@ pub fn the_new_line(scene: &Scene, old: &[u8]) -> Value {
     line.clone()
 }
 
-/// Gives an answer that supplies a summary.
+/// Returns an answer that supplies a summary.
 pub fn answer(text: &str) -> String {
     json!({"summary": {"summary": text}}).to_string()
 }

@@ -33,7 +33,7 @@ fn nothing_happened(scene: &Scene, old: &[u8], run: &Run, code: i32) {
 }
 
 #[test]
-fn a_signal_ends_a_hook_that_is_asked() {
+fn signal_ends_running_hook_and_changes_nothing() {
     let cases = [
         ("navigate s.jsonl u2", SIGNALS[0]),
         ("navigate s.jsonl u2 --summary x --save", SIGNALS[1]),
@@ -52,7 +52,7 @@ fn a_signal_ends_a_hook_that_is_asked() {
 }
 
 #[test]
-fn a_signal_ends_the_summarizer() {
+fn signal_ends_running_summarizer_and_changes_nothing() {
     each(&SIGNALS, |&(signal, code)| {
         let scene = Scene::new(forked());
         let old = bytes(&scene.session);
@@ -65,7 +65,7 @@ fn a_signal_ends_the_summarizer() {
 }
 
 #[test]
-fn nobody_is_waited_for_who_has_ended() {
+fn signal_does_not_wait_for_ended_processes() {
     let scene = Scene::new(forked());
     let hook = scene.hook("hangs", HANG);
     let started = scene.start(scene.command("navigate s.jsonl u2 --json", &["--hook", &hook]));
@@ -78,7 +78,7 @@ fn nobody_is_waited_for_who_has_ended() {
 }
 
 #[test]
-fn an_answer_that_comes_with_the_end_does_not_count() {
+fn answer_printed_on_sigterm_is_ignored() {
     let late = |said: &str| format!("trap \"{said}; exit 0\" TERM\nsleep 60 &\n: >\"$T/ready\"\nwait");
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
@@ -95,7 +95,7 @@ fn an_answer_that_comes_with_the_end_does_not_count() {
 }
 
 #[test]
-fn people_are_told_in_words() {
+fn text_output_says_interrupted() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let hook = scene.hook("hangs", HANG);
@@ -106,7 +106,7 @@ fn people_are_told_in_words() {
 }
 
 #[test]
-fn a_second_signal_changes_nothing() {
+fn second_signal_changes_nothing() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let script = "trap ': >\"$T/asked\"; sleep 0.5; exit 0' TERM\nsleep 60 &\n: >\"$T/ready\"\nwait";
@@ -132,7 +132,7 @@ fn interrupted_afterwards(line: &str) -> (Scene, Vec<u8>, Run) {
 }
 
 #[test]
-fn what_was_done_before_a_signal_stays() {
+fn move_saved_before_signal_is_kept() {
     let (scene, old, run) = interrupted_afterwards("navigate s.jsonl u2 --summary x");
     assert_eq!(the_new_line(&scene, &old)["summary"], "x");
     assert_eq!(run.code, 130, "{run:?}");
@@ -142,7 +142,7 @@ fn what_was_done_before_a_signal_stays() {
 }
 
 #[test]
-fn a_session_that_was_forked_before_a_signal_stays() {
+fn fork_saved_before_signal_is_kept() {
     let (scene, old, run) = interrupted_afterwards("branch s.jsonl u2 --output new.jsonl");
     assert_eq!(crate::write::scene::names(scene.session.path("")), ["new.jsonl", "s.jsonl"]);
     assert_eq!(bytes(&scene.session), old);

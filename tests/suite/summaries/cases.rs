@@ -252,14 +252,14 @@ impl<'t> Case<'t> {
 }
 
 #[test]
-fn the_table_of_cases_holds() {
+fn summary_is_chosen_as_in_the_table() {
     let cases: Vec<_> = CASES.lines().filter(|row| !row.is_empty()).map(Case::read).collect();
     assert!(cases.len() > 60);
     each(&cases, |case| case.check());
 }
 
 #[test]
-fn a_wordless_branch_can_be_left_for_good() {
+fn branch_without_text_can_be_left_with_save_or_label() {
     let check = |args: &str, kinds: &[&str]| {
         let scene = Scene::new(wordless());
         let old = bytes(&scene.session);
@@ -276,7 +276,7 @@ fn a_wordless_branch_can_be_left_for_good() {
 }
 
 #[test]
-fn people_are_told_that_there_was_nothing_to_summarize() {
+fn text_output_says_that_there_was_nothing_to_summarize() {
     let scene = Scene::new(wordless());
     let run = scene.run("navigate s.jsonl a1 --summarize --summarizer false", &[]);
     assert_eq!(run.code, 0);
@@ -285,7 +285,7 @@ fn people_are_told_that_there_was_nothing_to_summarize() {
 }
 
 #[test]
-fn asking_for_two_summaries_is_a_mistake() {
+fn two_sources_of_summary_are_refused() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let hook = scene.hook("watch", "");
@@ -298,7 +298,7 @@ fn asking_for_two_summaries_is_a_mistake() {
 }
 
 #[test]
-fn what_is_for_the_summarizer_goes_with_it_only() {
+fn options_of_summarizer_need_summarize() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     for args in ["--summarizer cat", "--instructions x", "--token-budget 9"] {
@@ -308,7 +308,7 @@ fn what_is_for_the_summarizer_goes_with_it_only() {
 }
 
 #[test]
-fn a_dry_run_asks_nobody() {
+fn dry_run_runs_no_hook_and_no_summarizer() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let (hook, summarizer) = (scene.hook("hook", "exit 1"), scene.summarizer("exit 1"));

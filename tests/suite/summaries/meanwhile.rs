@@ -73,7 +73,7 @@ fn child(parent: &str) -> String {
 }
 
 #[test]
-fn a_summary_of_a_branch_that_went_on_is_refused() {
+fn summary_is_refused_if_its_branch_grew_meanwhile() {
     use Who::{Author, Hook, Summarizer};
     let cases = [
         ("u2", Summarizer, "b2"),
@@ -95,7 +95,7 @@ fn a_summary_of_a_branch_that_went_on_is_refused() {
 }
 
 #[test]
-fn a_summary_goes_on_if_its_branch_did_not() {
+fn summary_is_stored_if_another_branch_grew_meanwhile() {
     let others = ["{\"no\":\"entry\"}", "not JSON", "", "{\"type\":\"session\",\"version\":3,\"id\":\"s-2\"}"];
     let cases = [("u2 --leaf b2", child("u1")), ("b1 --leaf t2", child("b2")), ("b1 --leaf t2", child(""))];
     let others = others.map(|line| ("u2", line.to_owned()));
@@ -105,7 +105,7 @@ fn a_summary_goes_on_if_its_branch_did_not() {
 }
 
 #[test]
-fn a_move_without_a_summary_goes_on() {
+fn move_without_summary_is_saved_whatever_grew_meanwhile() {
     let foreign = child("b2");
     for (args, kinds) in
         [("--save", &["custom"][..]), ("--label x", &["label"]), ("--save --label x", &["custom", "label"])]
@@ -120,7 +120,7 @@ fn a_move_without_a_summary_goes_on() {
 }
 
 #[test]
-fn of_two_summaries_of_a_branch_one_is_refused() {
+fn second_of_two_concurrent_summaries_is_refused() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let slow = scene.summarizer(": >\"$T/ready\"\nwhile [ ! -e \"$T/go\" ]; do sleep 0.01; done\necho slow");
@@ -135,7 +135,7 @@ fn of_two_summaries_of_a_branch_one_is_refused() {
 }
 
 #[test]
-fn a_file_of_an_old_version_may_not_change_at_all() {
+fn summary_is_refused_if_old_version_changed_meanwhile() {
     let text = String::from_utf8(bytes(&forked())).unwrap().replace(r#""version":3"#, r#""version":2"#);
     let appends = (r#"cat "$T/line" >>"$S""#, text.clone() + &child("b2") + "\n");
     let migrates = r#"sed 's/"version":2/"version":3/' "$S" >"$T/new" && mv "$T/new" "$S""#;
@@ -153,7 +153,7 @@ fn a_file_of_an_old_version_may_not_change_at_all() {
 }
 
 #[test]
-fn a_file_that_was_replaced_is_read_again() {
+fn file_replaced_meanwhile_is_read_again() {
     let same = r#"cp "$S" "$T/new" && mv "$T/new" "$S""#;
     let longer = r#"cat "$S" "$T/line" >"$T/new" && mv "$T/new" "$S""#;
     let without_target = r#"grep -v '"id":"u2"' "$S" >"$T/new" && mv "$T/new" "$S""#;
@@ -181,7 +181,7 @@ fn a_file_that_was_replaced_is_read_again() {
 }
 
 #[test]
-fn a_file_that_was_taken_away_is_not_made_anew() {
+fn file_removed_meanwhile_is_not_recreated() {
     for (line, who) in [("u2", Who::Summarizer), ("u2", Who::Author), ("u2 --save", Who::Hook)] {
         let scene = Scene::new(forked());
         let run = run(&scene, &format!("navigate s.jsonl {line}"), who, r#"mv "$S" "$T/away""#);
@@ -192,7 +192,7 @@ fn a_file_that_was_taken_away_is_not_made_anew() {
 }
 
 #[test]
-fn a_file_that_was_emptied_gives_no_half_results() {
+fn file_emptied_meanwhile_is_refused() {
     let check = |line: &str, who: Who| {
         let scene = Scene::new(forked());
         let run = run(&scene, line, who, ": >\"$S\"");
@@ -211,7 +211,7 @@ fn a_file_that_was_emptied_gives_no_half_results() {
 }
 
 #[test]
-fn a_fork_is_of_what_was_read() {
+fn fork_has_the_entries_that_were_read() {
     let scene = Scene::new(forked());
     fs::write(scene.tool("line"), child("b2") + "\n").unwrap();
     let run = run(&scene, "branch s.jsonl --at @", Who::Hook, r#"cat "$T/line" >>"$S""#);
@@ -220,7 +220,7 @@ fn a_fork_is_of_what_was_read() {
 }
 
 #[test]
-fn no_lock_is_held_while_others_run() {
+fn no_lock_is_held_while_hooks_and_summarizer_run() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     // A lock would keep the binary itself from writing.

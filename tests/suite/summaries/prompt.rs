@@ -19,7 +19,7 @@ fn prompt_of(entries: &[String], args: &[&str]) -> String {
     scene.note("prompt")
 }
 
-/// Gives the conversation in a prompt.
+/// Returns the conversation in a prompt.
 #[track_caller]
 fn conversation_of(entries: &[String], args: &[&str]) -> String {
     let prompt = prompt_of(entries, args);
@@ -29,7 +29,7 @@ fn conversation_of(entries: &[String], args: &[&str]) -> String {
     conversation.to_owned()
 }
 
-/// Gives entries from what they hold, each below the one before it.
+/// Returns entries from what they hold, each below the one before it.
 fn chain<const N: usize>(entries: [(&str, &str); N]) -> Vec<String> {
     let entry_at = |at: usize, (kind, rest): (&str, &str)| {
         let parent = at.checked_sub(1).map_or("u0".to_owned(), |above| format!("e{above}"));
@@ -40,7 +40,7 @@ fn chain<const N: usize>(entries: [(&str, &str); N]) -> Vec<String> {
 }
 
 #[test]
-fn the_conversation_is_told_as_text() {
+fn prompt_has_conversation_as_text() {
     let entries = chain([
         ("message", r#""role":"user","content":"fix the\ntest"}"#.trim_end_matches('}')),
         (
@@ -103,7 +103,7 @@ test
 }
 
 #[test]
-fn only_what_is_left_behind_is_told() {
+fn prompt_has_only_abandoned_entries() {
     let scene = Scene::new(forked());
     let summarizer = scene.summarizer("echo done");
     let conversation = |line: &str| {
@@ -119,7 +119,7 @@ fn only_what_is_left_behind_is_told() {
 }
 
 #[test]
-fn other_instructions_take_the_place_of_the_usual_ones() {
+fn instructions_option_replaces_default_instructions() {
     let entries = chain([("message", r#""role":"user","content":"x""#)]);
     let given = "Say it in French,\n  in one line: \"é\"";
     let prompt = prompt_of(&entries, &["--instructions", given]);
@@ -127,7 +127,7 @@ fn other_instructions_take_the_place_of_the_usual_ones() {
     assert!(prompt_of(&entries, &[]).ends_with(&format!("</conversation>\n\n{INSTRUCTIONS}\n")));
 }
 
-/// Gives which of some messages, called by single letters, are told within a budget of tokens.
+/// Returns which of some messages, called by single letters, are told within a budget of tokens.
 #[track_caller]
 fn told_within(budget: &str, lengths: &[(char, usize)]) -> String {
     let mut parent = "u0".to_owned();
@@ -142,7 +142,7 @@ fn told_within(budget: &str, lengths: &[(char, usize)]) -> String {
 }
 
 #[test]
-fn the_newest_are_told_in_their_order_until_the_budget_is_full() {
+fn budget_keeps_newest_entries_in_their_order() {
     let same = [('a', 40), ('b', 40), ('c', 40), ('d', 40)];
     for (budget, told) in
         [("40", "abcd"), ("39", "bcd"), ("30", "bcd"), ("29", "cd"), ("20", "cd"), ("19", "d"), ("10", "d")]
@@ -154,18 +154,18 @@ fn the_newest_are_told_in_their_order_until_the_budget_is_full() {
 }
 
 #[test]
-fn it_stops_at_the_first_that_does_not_fit() {
+fn budget_stops_at_first_entry_that_does_not_fit() {
     assert_eq!(told_within("30", &[('a', 20), ('b', 400), ('c', 20), ('d', 20)]), "cd");
     assert_eq!(told_within("114", &[('a', 20), ('b', 400), ('c', 20), ('d', 20)]), "bcd");
 }
 
 #[test]
-fn the_budget_counts_characters() {
+fn budget_counts_characters_not_bytes() {
     assert_eq!(told_within("20", &[('a', 40), ('😀', 40), ('é', 40)]), "😀é");
 }
 
 #[test]
-fn what_is_left_out_takes_nothing_of_the_budget() {
+fn skipped_entries_use_no_budget() {
     let long = "x".repeat(4000);
     let result = format!(r#""role":"toolResult","toolCallId":"c","content":[{{"type":"text","text":"{long}"}}]"#);
     let thinking = format!(r#""role":"assistant","content":[{{"type":"thinking","thinking":"{long}"}}]"#);
@@ -174,7 +174,7 @@ fn what_is_left_out_takes_nothing_of_the_budget() {
 }
 
 #[test]
-fn without_a_budget_it_is_that_of_a_large_model() {
+fn default_budget_fits_a_large_model() {
     let [old, new] = ["o", "n"].map(|text| text.repeat(300_000));
     let entries = [message("e0", "u0", "user", &old), message("e1", "e0", "user", &new)];
     assert_eq!(conversation_of(&entries, &[]).len(), 300_007);
@@ -188,7 +188,7 @@ fn without_a_budget_it_is_that_of_a_large_model() {
 }
 
 #[test]
-fn a_budget_is_a_number_of_tokens() {
+fn invalid_budget_is_refused() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     for args in ["--token-budget=-1", "--token-budget=x", "--token-budget=1.5", "--summarizer-timeout=x"] {
@@ -206,7 +206,7 @@ fn run_with(scene: &Scene, variable: &str, line: &str, more: &[&str]) -> Run {
 }
 
 #[test]
-fn the_environment_names_the_summarizer_and_the_option_wins() {
+fn summarizer_option_wins_over_variable() {
     let summary = |variable: &str, line: &str| {
         let scene = Scene::new(forked());
         let old = bytes(&scene.session);
@@ -220,7 +220,7 @@ fn the_environment_names_the_summarizer_and_the_option_wins() {
 }
 
 #[test]
-fn an_empty_variable_names_no_summarizer() {
+fn empty_variable_means_no_summarizer() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     for variable in ["", " "] {
@@ -237,7 +237,7 @@ fn an_empty_variable_names_no_summarizer() {
 }
 
 #[test]
-fn what_it_says_of_itself_passes_through() {
+fn stderr_of_summarizer_passes_through() {
     let scene = Scene::new(forked());
     let summarizer = scene.summarizer("echo 'loading a model' >&2; echo done");
     let run = scene.run("navigate s.jsonl u2 --summarize --quiet", &["--summarizer", &summarizer]);
@@ -249,7 +249,7 @@ fn what_it_says_of_itself_passes_through() {
 }
 
 #[test]
-fn a_try_without_a_model_works() {
+fn head_as_summarizer_stores_start_of_prompt() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let told = scene.run("navigate s.jsonl u2 --summarize --json", &["--summarizer", "head -c 40"]).json();

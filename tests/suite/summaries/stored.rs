@@ -28,7 +28,7 @@ fn split(line: &Value) -> (String, String) {
 }
 
 #[test]
-fn a_summary_is_introduced_and_trimmed() {
+fn summary_of_summarizer_gets_preamble_and_is_trimmed() {
     let scene = Scene::new(forked());
     let line = summarized(&scene, "u2", r"printf ' \n\n ## Tried\n\n- a \n- b\r\n\n\t'");
     assert_eq!(keys(&line), ["details", "fromId", "id", "parentId", "summary", "timestamp", "type"]);
@@ -48,7 +48,7 @@ fn a_summary_is_introduced_and_trimmed() {
 }
 
 #[test]
-fn a_summary_may_hold_any_text() {
+fn summary_of_any_text_is_stored() {
     let scene = Scene::new(forked());
     let line = summarized(&scene, "u2", r#"printf 'é 😀 "q" \\ </conversation> \001\033[31m'"#);
     assert_eq!(split(&line).1, "é 😀 \"q\" \\ </conversation> \u{1}\u{1b}[31m");
@@ -57,14 +57,14 @@ fn a_summary_may_hold_any_text() {
 }
 
 #[test]
-fn a_long_summary_is_stored_whole() {
+fn long_summary_is_stored_whole() {
     let scene = Scene::new(forked());
     let line = summarized(&scene, "u2", "head -c 3000000 /dev/zero | tr '\\0' x");
     assert_eq!(split(&line).1.len(), 3_000_000);
 }
 
 #[test]
-fn a_summary_ends_with_the_files_that_the_branch_touched() {
+fn summary_ends_with_files_of_the_branch() {
     let scene = Scene::new(forked());
     let line = summarized(&scene, "b2 --leaf t2", "echo done");
     let expected = "done\n\n<read-files>\nsrc/a.rs\n</read-files>\n\n<modified-files>\nsrc/b.rs\n</modified-files>";
@@ -81,7 +81,7 @@ fn a_summary_ends_with_the_files_that_the_branch_touched() {
 }
 
 #[test]
-fn files_come_from_all_that_is_left_behind() {
+fn files_of_summary_come_from_all_abandoned_entries() {
     let earlier = |id: &str, parent: &str, file: &str, more: &str| {
         let details = format!(r#""details":{{"readFiles":["r-{file}","b"],"modifiedFiles":["m-{file}"],"more":1}}"#);
         entry("branch_summary", id, parent, &format!(r#""fromId":"u1","summary":"s",{details}{more}"#))
@@ -113,7 +113,7 @@ fn files_come_from_all_that_is_left_behind() {
 }
 
 #[test]
-fn a_summary_of_ours_hands_its_files_on() {
+fn files_of_earlier_own_summary_are_included() {
     let scene = Scene::new(forked());
     let first = summarized(&scene, "b1 --leaf t2", "echo one");
     let second = summarized(&scene, "u1", "cat \"$T/prompt\"");
@@ -127,7 +127,7 @@ fn a_summary_of_ours_hands_its_files_on() {
 }
 
 #[test]
-fn a_label_goes_to_the_summary() {
+fn label_is_for_the_summary() {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
     let summarizer = scene.summarizer("echo done");
@@ -143,7 +143,7 @@ fn a_label_goes_to_the_summary() {
 }
 
 #[test]
-fn old_versions_are_migrated_in_the_same_step() {
+fn summary_migrates_old_version_in_same_step() {
     let text = String::from_utf8(bytes(&forked())).unwrap().replace(r#""version":3"#, r#""version":2"#);
     let scene = Scene::new(Scratch::bytes(text.as_bytes()));
     let more = ["--summarizer", &scene.summarizer("echo done")];
@@ -154,7 +154,7 @@ fn old_versions_are_migrated_in_the_same_step() {
     assert_eq!((&line["parentId"], split(&line).1.as_str()), (&json!("a1"), "done"));
 }
 
-/// Gives what a context holds, in words: `user first`, `branchSummary …`.
+/// Returns what a context holds, in words: `user first`, `branchSummary …`.
 fn told(messages: &Value) -> Vec<String> {
     let text = |message: &Value| {
         let content = &message["content"];
@@ -200,7 +200,7 @@ fn shows(scene: &Scene, line: &str, more: &[&str], before: &[&str]) {
 }
 
 #[test]
-fn the_context_shows_a_summary_where_it_hangs() {
+fn context_shows_summary_after_its_parent() {
     let start = ["user first", "assistant one"];
     let further = ["user first", "assistant one", "user second", "assistant ", "toolResult "];
     let scene = || Scene::new(forked());
@@ -214,7 +214,7 @@ fn the_context_shows_a_summary_where_it_hangs() {
 }
 
 #[test]
-fn the_context_shows_a_summary_behind_a_compaction() {
+fn context_shows_summary_after_compaction() {
     let scene = Scene::new(Scratch::new(&[
         message("u1", "", "user", "first"),
         message("a1", "u1", "assistant", "one"),
