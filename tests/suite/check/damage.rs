@@ -61,7 +61,7 @@ impl File {
         self.value(at)["id"].as_str().unwrap().to_owned()
     }
 
-    /// Gives the lines whose entries name an id as their parent.
+    /// Returns the lines whose entries name an id as their parent.
     fn children(&self, id: &str) -> Vec<usize> {
         (1..self.lines.len()).filter(|&at| self.value(at)["parentId"] == id).collect()
     }
@@ -107,7 +107,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// Tells how many entries are lost after damage: not read any more, or fallen off the path.
+    /// Returns how many entries are lost after damage: not read any more, or fallen off the path.
     fn lost(&self, after: &Self) -> usize {
         self.ids
             .iter()
@@ -380,7 +380,7 @@ fn text_of(line: &[u8]) -> Option<usize> {
 }
 
 #[test]
-fn every_damage_is_named_where_it_is() {
+fn every_kind_of_damage_gets_its_code_on_its_line() {
     for name in ["demo.jsonl", "check/healthy.jsonl"] {
         let sound = File::read(name).opened();
         for (at, (damage, apply)) in DAMAGES.iter().enumerate() {

@@ -14,7 +14,7 @@ pub fn check(bytes: &[u8]) -> Checked {
     check::check(Source::spool(bytes).unwrap(), None, 2).unwrap()
 }
 
-/// Gives all findings with their words.
+/// Returns all findings with their words.
 pub fn findings(bytes: &[u8]) -> Vec<Finding> {
     let mut all = Vec::new();
     let done: Result<(), Error> = check(bytes).findings(&|_| true, &mut |finding| {
@@ -79,7 +79,7 @@ const CASES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_case_gives_its_codes() {
+fn reported_cases_have_expected_codes() {
     for (name, expected) in CASES {
         let bytes = fs::read(data("cases").join(format!("{name}.jsonl"))).unwrap();
         assert_eq!(spell(&findings(&bytes)), *expected, "{name}");
@@ -90,7 +90,7 @@ fn every_case_gives_its_codes() {
 }
 
 #[test]
-fn every_finding_says_what_it_costs_and_how_to_get_on() {
+fn every_finding_has_effect_and_fix() {
     for (name, _) in CASES {
         for finding in findings(&fs::read(data("cases").join(format!("{name}.jsonl"))).unwrap()) {
             assert!(!finding.message.is_empty() && finding.effect.len() > 20 && finding.fix.len() > 10, "{finding:?}");
@@ -101,7 +101,7 @@ fn every_finding_says_what_it_costs_and_how_to_get_on() {
 }
 
 #[test]
-fn certain_parents_are_named_and_others_are_offered() {
+fn orphan_finding_names_certain_parent_or_offers_candidates() {
     let fix = |name: &str, line: u32, code: &str| {
         let found = findings(&fs::read(data("cases").join(name)).unwrap());
         found.into_iter().find(|finding| finding.line == line && finding.code.id() == code).unwrap().fix
@@ -113,7 +113,7 @@ fn certain_parents_are_named_and_others_are_offered() {
 }
 
 #[test]
-fn sound_files_are_silent() {
+fn sound_files_have_no_findings() {
     let mut sound: Vec<PathBuf> =
         vec![data("demo.jsonl"), data("check/healthy.jsonl"), data("check/several-roots.jsonl")];
     sound.extend(
@@ -126,7 +126,7 @@ fn sound_files_are_silent() {
 }
 
 #[test]
-fn random_sound_files_have_no_error() {
+fn random_sound_files_have_no_errors() {
     let mut count = 0;
     for path in fs::read_dir(data("golden")).unwrap().map(|entry| entry.unwrap().path()) {
         let name = path.file_name().unwrap().to_str().unwrap();
@@ -142,7 +142,7 @@ fn random_sound_files_have_no_error() {
 }
 
 #[test]
-fn the_readme_has_the_table_of_codes() {
+fn readme_has_table_of_codes() {
     const MARKS: (&str, &str) = ("<!-- codes, made by the test `check` -->\n", "<!-- end of codes -->");
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();

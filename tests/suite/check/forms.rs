@@ -26,7 +26,7 @@ fn rows(run: &Run) -> Vec<Value> {
 }
 
 #[test]
-fn text_names_file_line_effect_and_fix() {
+fn text_output_names_file_line_effect_and_fix() {
     let folder = folder();
     let done = check(folder.path(), &["."]);
     let expected = "\
@@ -42,7 +42,7 @@ error[E011] ./c.jsonl:5: parent `a00000ff` of `a0000006` is not in the file
 }
 
 #[test]
-fn colour_is_only_on_codes_and_places() {
+fn only_codes_and_places_are_coloured() {
     let done = run([
         "check".as_ref(),
         "--color".as_ref(),
@@ -53,7 +53,7 @@ fn colour_is_only_on_codes_and_places() {
 }
 
 #[test]
-fn exit_codes_tell_errors_denied_warnings_and_unreadable_files() {
+fn exit_code_shows_errors_denied_warnings_and_unreadable_files() {
     let folder = folder();
     let code = |args: &[&str]| check(folder.path(), args).code;
     assert_eq!(code(&["a.jsonl"]), 0);
@@ -75,7 +75,7 @@ fn exit_codes_tell_errors_denied_warnings_and_unreadable_files() {
 }
 
 #[test]
-fn json_has_a_line_a_finding() {
+fn json_output_has_one_line_per_finding() {
     let folder = folder();
     let done = check(folder.path(), &["--json", "c.jsonl", "b.jsonl", "a.jsonl"]);
     let rows = rows(&done);
@@ -97,7 +97,7 @@ fn json_has_a_line_a_finding() {
 }
 
 #[test]
-fn standard_input_and_lists_of_files_are_read() {
+fn check_reads_standard_input_and_lists_of_files() {
     let bytes = fs::read(data("cases/c24-orphan-parent.jsonl")).unwrap();
     let done = run_with_input(["check", "-", "--json"], &bytes);
     assert_eq!((done.code, &rows(&done)[0]["path"]), (1, &"-".into()));
@@ -108,7 +108,7 @@ fn standard_input_and_lists_of_files_are_read() {
 }
 
 #[test]
-fn findings_come_in_the_order_of_the_files() {
+fn findings_are_in_the_order_of_the_files() {
     let folder = tempfile::tempdir().unwrap();
     for at in 0..40 {
         let from = if at % 2 == 0 { "c24-orphan-parent.jsonl" } else { "c48-malformed-messages.jsonl" };
@@ -131,7 +131,7 @@ fn findings_come_in_the_order_of_the_files() {
 }
 
 #[test]
-fn annotations_stay_on_their_line() {
+fn github_annotation_is_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let name = "odd,na:me%.jsonl";
     let bytes = fs::read_to_string(data("cases/c24-orphan-parent.jsonl")).unwrap();
@@ -149,7 +149,7 @@ fn annotations_stay_on_their_line() {
 }
 
 #[test]
-fn sarif_is_one_document() {
+fn sarif_output_is_one_document() {
     let folder = folder();
     for (args, count) in [(&["a.jsonl", "--format", "sarif"][..], 0), (&[".", "--format", "sarif"], 2)] {
         let sarif: Value = serde_json::from_str(&check(folder.path(), args).stdout).unwrap();
@@ -171,7 +171,7 @@ fn sarif_is_one_document() {
 }
 
 #[test]
-fn what_a_baseline_knows_does_not_count() {
+fn findings_in_baseline_do_not_count() {
     let folder = folder();
     let known = ["--baseline", "known.jsonl"];
     let update = check(folder.path(), &[".", "--baseline", "known.jsonl", "--update-baseline"]);
@@ -193,7 +193,7 @@ fn what_a_baseline_knows_does_not_count() {
 }
 
 #[test]
-fn a_baseline_holds_wherever_the_check_is_started() {
+fn baseline_applies_from_any_working_folder() {
     let folder = folder();
     let sub = folder.path().join("sub");
     fs::create_dir(&sub).unwrap();
@@ -223,7 +223,7 @@ fn fixes_name_the_file() {
 }
 
 #[test]
-fn words_for_sessions_elsewhere_are_told_that_paths_go() {
+fn session_id_or_latest_is_refused_with_hint() {
     let folder = folder();
     for (word, is_told) in [("latest", true), ("019e1c4c", true), ("./latest", false), ("x.jsonl", false)] {
         for subcommand in ["check", "migrate"] {
@@ -234,7 +234,7 @@ fn words_for_sessions_elsewhere_are_told_that_paths_go() {
 }
 
 #[test]
-fn codes_are_separated_by_commas_and_guessed() {
+fn codes_are_comma_separated_and_misspelt_ones_guessed() {
     let folder = folder();
     let done = check(folder.path(), &["b.jsonl", "c.jsonl", "--deny", "W003,interleaved-writers", "--allow=E011,W001"]);
     assert_eq!(done.code, 1, "{done:?}");
@@ -245,7 +245,7 @@ fn codes_are_separated_by_commas_and_guessed() {
 }
 
 #[test]
-fn a_session_is_never_replaced_by_a_baseline() {
+fn writing_baseline_never_replaces_a_session() {
     let folder = folder();
     let before = fs::read(folder.path().join("a.jsonl")).unwrap();
     let done = check(folder.path(), &["c.jsonl", "--baseline", "a.jsonl", "--update-baseline"]);
@@ -275,7 +275,7 @@ fn images_are_looked_for_beside_the_sessions() {
 }
 
 #[test]
-fn a_huge_line_is_named() {
+fn huge_line_is_reported() {
     let text = fs::read_to_string(data("check/healthy.jsonl")).unwrap();
     let huge = text.replace("\"q2\"", &format!("\"{}\"", "x".repeat(10_000_001)));
     let done = run_with_input(["check", "-", "--json"], huge.as_bytes());

@@ -106,19 +106,19 @@ struct Example {
     code: i32,
 }
 
-/// Gives the names of all commands, the empty one of the program first.
+/// Returns the names of all commands, the empty one of the program first.
 fn commands() -> Vec<String> {
     let program = Cli::command();
     let names = program.get_subcommands().map(|command| command.get_name().to_owned());
     [String::new()].into_iter().chain(names).collect()
 }
 
-/// Gives a help text in 80 columns.
+/// Returns a help text in 80 columns.
 fn help(name: &str, option: &str) -> String {
     finish(command().args(name.split_whitespace()).arg(option).env("COLUMNS", "80")).ok()
 }
 
-/// Gives the examples of a help text: what stands behind two blanks is a comment.
+/// Returns the examples of a help text: what stands behind two blanks is a comment.
 fn examples(help: &str) -> Vec<Example> {
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| !line.is_empty());
     let example = |line: &str| {
@@ -131,14 +131,14 @@ fn examples(help: &str) -> Vec<Example> {
 }
 
 #[test]
-fn examples_are_told_from_their_comments() {
+fn examples_are_split_from_their_comments() {
     let found = examples("Print\n\nExamples:\n  a b   exit 1 if so\n  c 'd e'\n\nmore\n");
     let found: Vec<_> = found.iter().map(|example| (example.line.as_str(), example.code)).collect();
     assert_eq!(found, [("a b", 1), ("c 'd e'", 0)]);
 }
 
 #[test]
-fn every_example_of_the_help_runs() {
+fn every_example_of_help_runs() {
     for name in commands() {
         let examples = examples(&help(&name, "--help"));
         let own = format!("session-tree {name}");
@@ -153,7 +153,7 @@ fn every_example_of_the_help_runs() {
 }
 
 #[test]
-fn commands_that_take_an_entry_show_how_to_name_it() {
+fn commands_with_entry_argument_show_how_to_name_one() {
     let mut count = 0;
     for subcommand in Cli::command().get_subcommands() {
         let is_entry = |name: &clap::builder::Str| name.as_str() == "ENTRY";
@@ -177,7 +177,7 @@ fn commands_that_take_an_entry_show_how_to_name_it() {
 }
 
 #[test]
-fn short_help_fits_a_screen_and_no_line_of_help_is_too_wide() {
+fn short_help_fits_a_screen_and_help_fits_80_columns() {
     for name in commands() {
         let (short, long) = (help(&name, "-h"), help(&name, "--help"));
         assert!(short.lines().count() <= 24, "`{name} -h` has {} lines:\n{short}", short.lines().count());
@@ -198,7 +198,7 @@ fn short_help_fits_a_screen_and_no_line_of_help_is_too_wide() {
 }
 
 #[test]
-fn the_shell_lines_of_the_readme_run() {
+fn shell_lines_of_readme_run() {
     let mut scripts: Vec<(String, String)> = Vec::new();
     let mut count = 0;
     for block in blocks(&readme()).into_iter().filter(|block| block.language.as_deref() == Some("sh")) {

@@ -20,7 +20,7 @@ fn draw() {
 }
 
 #[test]
-fn no_string_is_longer_than_graphviz_takes() {
+fn dot_strings_are_short_enough_for_graphviz() {
     let id = |last: char| format!("{}{last}", "x\\\"&".repeat(5000));
     let lines = [message(&id('a'), "", "user", "one"), message(&id('b'), &id('a'), "user", &"<&>".repeat(9000))];
     let scratch = Scratch::new(&lines);
@@ -30,7 +30,7 @@ fn no_string_is_longer_than_graphviz_takes() {
 }
 
 #[test]
-fn the_picture_of_the_demo_is_that_of_the_program() {
+fn recorded_picture_of_demo_is_current() {
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         fs::write(data("output/demo.dot"), dot()).unwrap();
         draw();

@@ -9,14 +9,14 @@ use session_tree::cli::Cli;
 
 use crate::support::run;
 
-/// Gives the page as it reads: without the marks for fonts and the care for hyphens and quotes.
+/// Returns the page as it reads: without the marks for fonts and the care for hyphens and quotes.
 fn page() -> String {
     let page = run(["man"]).ok();
     let plain = ["\\fB", "\\fI", "\\fR"].iter().fold(page, |page, font| page.replace(font, ""));
     plain.replace("\\-", "-").replace("\\*(Aq", "'").replace("\\&", "").replace("\\\\", "\\")
 }
 
-/// Gives the lines of a section, up to the next one of its level.
+/// Returns the lines of a section, up to the next one of its level.
 fn section<'p>(page: &'p str, heading: &str) -> &'p str {
     let start = page.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no {heading}")) + 1;
     let behind = start + heading.len();
@@ -24,7 +24,7 @@ fn section<'p>(page: &'p str, heading: &str) -> &'p str {
     &page[start..end]
 }
 
-/// Gives how an argument is headed, up to its values.
+/// Returns how an argument is headed, up to its values.
 fn head(argument: &Arg) -> String {
     match (argument.get_short(), argument.get_long()) {
         (Some(short), Some(long)) => format!("-{short}, --{long}"),
@@ -55,7 +55,7 @@ fn check(text: &str, arguments: impl Iterator<Item = Arg>, of: &str) -> usize {
 }
 
 #[test]
-fn every_option_of_every_command_is_in_it() {
+fn man_page_has_every_option_of_every_command() {
     let page = page();
     let program = Cli::command();
     let mut count = 0;
@@ -84,7 +84,7 @@ fn examples(text: &str, command: &Command) {
 }
 
 #[test]
-fn every_variable_and_exit_code_is_in_it() {
+fn man_page_has_every_variable_and_exit_code() {
     let page = page();
     let text = section(&page, ".SH ENVIRONMENT");
     let mut known = BTreeSet::new();
@@ -112,7 +112,7 @@ fn every_variable_and_exit_code_is_in_it() {
 }
 
 #[test]
-fn it_has_no_requests_but_those_that_are_meant() {
+fn man_page_has_only_intended_roff_requests() {
     let page = run(["man"]).ok();
     let (head, rest) = page.split_once(".TH ").unwrap();
     assert_eq!(head.lines().count(), 2, "{head}");

@@ -95,7 +95,7 @@ fn runs(row: &str, look: &mut Look) -> Vec<Run> {
     runs
 }
 
-/// Gives where the arms of a piece of a line go: up, down, left, right.
+/// Returns where the arms of a piece of a line go: up, down, left, right.
 fn arms(text: &str) -> Option<[bool; 4]> {
     Some(match text {
         "─" | "═" => [false, false, true, true],
@@ -171,7 +171,7 @@ fn svg(title: &str, screen: &str, columns: usize) -> String {
 }
 
 #[test]
-fn runs_stand_on_the_grid() {
+fn text_runs_of_picture_are_on_the_grid() {
     let found = runs("a\u{1b}[2mb\u{1b}[0m\u{1b}[36m\u{1b}[1mcd日e│f", &mut Look::default());
     let found: Vec<_> =
         found.iter().map(|run| (run.column, run.columns, run.look.class(), run.text.as_str())).collect();
@@ -189,7 +189,7 @@ fn runs_stand_on_the_grid() {
 }
 
 #[test]
-fn a_picture_is_xml_and_its_lines_meet() {
+fn picture_is_valid_xml_with_joined_lines() {
     let picture = svg("<a>", "│x & y\n└─", 8);
     assert!(picture.contains("<title>&lt;a&gt;</title>") && picture.contains(">x &amp; y</text>"), "{picture}");
     let (line, corner, rule) = ("M20.2 16V35", "M20.2 35V44.5M20.2 44.5H24.4", "M24.4 44.5H32.8");
@@ -199,7 +199,7 @@ fn a_picture_is_xml_and_its_lines_meet() {
 }
 
 #[test]
-fn the_readme_opens_with_a_picture_of_what_is_printed() {
+fn picture_of_readme_shows_what_is_printed() {
     let run = finish(command().args(["tree", "--width=80", "--color=always"]).arg(data("demo.jsonl")));
     let screen = format!("\u{1b}[2m$\u{1b}[0m \u{1b}[1msession-tree tree demo.jsonl\u{1b}[0m\n{}", run.ok());
     let picture = svg("The tree of a session, as session-tree prints it", &screen, 80);

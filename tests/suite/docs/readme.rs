@@ -57,7 +57,7 @@ fn text(blocks: &[Block]) -> String {
     out
 }
 
-/// Gives the lines of a section, up to the next heading of its level.
+/// Returns the lines of a section, up to the next heading of its level.
 fn section<'m>(markdown: &'m str, heading: &str) -> &'m str {
     let start = markdown.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no section `{heading}`")) + 1;
     let rest = &markdown[start..];
@@ -66,7 +66,7 @@ fn section<'m>(markdown: &'m str, heading: &str) -> &'m str {
 }
 
 #[test]
-fn fences_are_split_and_joined_without_loss() {
+fn code_blocks_are_split_and_joined_without_loss() {
     let markdown = "# a\n\n```sh\nb\n\n```\n```console\n$ c\nd\n```\ne\n";
     let blocks = blocks(markdown);
     assert_eq!(text(&blocks), markdown);
@@ -75,7 +75,7 @@ fn fences_are_split_and_joined_without_loss() {
 }
 
 #[test]
-fn it_opens_with_the_name_and_a_quick_start_of_two_commands() {
+fn readme_starts_with_name_and_two_quick_start_commands() {
     let readme = readme();
     assert!(readme.starts_with("# session-tree\n"));
     let blocks = blocks(section(&readme, "## Quick start"));
@@ -132,7 +132,7 @@ fn run(folder: &Path, command: &str) -> Vec<String> {
 }
 
 #[test]
-fn its_examples_print_what_they_say() {
+fn examples_of_readme_print_what_they_show() {
     let readme = readme();
     let mut blocks = blocks(&readme);
     let mut count = 0;
@@ -189,14 +189,14 @@ fn collect(options: &mut BTreeSet<String>, command: &clap::Command) {
     command.get_subcommands().for_each(|below| collect(options, below));
 }
 
-/// Gives the part of a command line that is about this program: not what is before or behind it.
+/// Returns the part of a command line that is about this program: not what is before or behind it.
 fn own_part(code: &str) -> &str {
     let own = code.find("session-tree").map_or("", |at| &code[at..]);
     let end = [" | ", " && ", "; "].iter().filter_map(|end| own.find(end)).min();
     &own[..end.unwrap_or(own.len())]
 }
 
-/// Gives the long options in a line of prose, but not those of other programs in code spans.
+/// Returns the long options in a line of prose, but not those of other programs in code spans.
 fn options_in_prose(line: &str) -> Vec<String> {
     let pieces = line.split('`').enumerate().map(|(at, piece)| match at % 2 == 1 {
         true if piece.contains("session-tree") => own_part(piece),
@@ -229,7 +229,7 @@ fn options_are_found_in_lines() {
 }
 
 #[test]
-fn every_option_it_names_exists() {
+fn every_option_in_readme_exists() {
     let mut command = Cli::command();
     command.build();
     let mut known = BTreeSet::new();
@@ -246,7 +246,7 @@ fn every_option_it_names_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// Gives the strings in the body of a function of a source file.
+/// Returns the strings in the body of a function of a source file.
 fn strings_of(file: &str, function: &str) -> Vec<String> {
     let source = fs::read_to_string(root().join(file)).expect("the source is there");
     let start = source.find(&format!("pub fn {function}(")).unwrap_or_else(|| panic!("no `{function}` in {file}"));
@@ -256,7 +256,7 @@ fn strings_of(file: &str, function: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_kind_of_message_is_explained() {
+fn every_kind_of_error_and_warning_is_in_readme() {
     let readme = readme();
     let errors = strings_of("src/core/error.rs", "kind");
     let warnings = strings_of("src/core/problem.rs", "name");

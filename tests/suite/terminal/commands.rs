@@ -170,17 +170,17 @@ fn check_widths(session: &[u8]) {
 }
 
 #[test]
-fn nothing_of_the_demo_is_wider_than_the_terminal() {
+fn demo_session_is_never_wider_than_terminal() {
     check_widths(&fs::read(data("demo.jsonl")).unwrap());
 }
 
 #[test]
-fn nothing_of_a_hostile_session_is_wider_than_the_terminal() {
+fn hostile_session_is_never_wider_than_terminal() {
     check_widths(&hostile());
 }
 
 #[test]
-fn every_form_for_people_is_among_them() {
+fn every_text_format_is_tested_for_width() {
     let lines: BTreeSet<_> = LINES.into_iter().collect();
     let is_for_people = |name: &str| !["completions", "man"].contains(&name);
     for command in Cli::command().get_subcommands().filter(|command| is_for_people(command.get_name())) {
@@ -195,7 +195,7 @@ fn every_form_for_people_is_among_them() {
 }
 
 #[test]
-fn ascii_draws_with_ascii_only_in_every_command() {
+fn ascii_option_draws_only_ascii_in_every_command() {
     for (at, line) in LINES.iter().chain(&FAILING).enumerate() {
         let scratch = scratch(&plain());
         let line = format!("{line} --ascii");
@@ -215,7 +215,7 @@ fn ascii_draws_with_ascii_only_in_every_command() {
 }
 
 #[test]
-fn without_it_lines_are_drawn_as_lines() {
+fn tree_is_drawn_with_box_characters_by_default() {
     let scratch = scratch(&plain());
     for line in ["tree s.jsonl", "context s.jsonl", "label s.jsonl", "tree s.jsonl --format table"] {
         assert!(!shown(&scratch, line, 100).is_ascii(), "{line}");

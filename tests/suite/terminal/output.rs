@@ -17,7 +17,7 @@ use crate::terminal::pty::Terminal;
 const EVIL: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[31m\u{1b}[2J\u{9b}2J\u{8}\u{7f}\u{85}\t\r\nerror: forged\r\n\
                     \u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{2029}\u{1b}";
 
-/// Tells whether a terminal might do something else with a character than show it.
+/// Returns whether a terminal might do something else with a character than show it.
 fn is_obeyed(char: char) -> bool {
     let is_bidi =
         matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -45,7 +45,7 @@ fn check_safe(run: &Run, what: &str) {
     }
 }
 
-/// Gives a session in which every string is hostile: the file and the ids of its entries.
+/// Returns a session in which every string is hostile: the file and the ids of its entries.
 fn hostile() -> (Scratch, Vec<String>) {
     let evil = |name: &str| format!("{name}{EVIL}\0");
     let text = json!([
@@ -127,7 +127,7 @@ fn hostile() -> (Scratch, Vec<String>) {
     (Scratch::bytes(file.concat().as_bytes()), ids)
 }
 
-/// Gives command lines that print everything of a session as text.
+/// Returns command lines that print everything of a session as text.
 fn printing(ids: &[String]) -> Vec<Vec<String>> {
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let mut lines: Vec<_> = [
@@ -165,7 +165,7 @@ fn printing(ids: &[String]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn nothing_a_terminal_obeys_is_printed() {
+fn output_has_no_control_characters() {
     let (scratch, ids) = hostile();
     for line in printing(&ids) {
         let run = scratch.args(&line);
@@ -181,7 +181,7 @@ fn nothing_a_terminal_obeys_is_printed() {
 }
 
 #[test]
-fn colours_are_the_only_sequences() {
+fn colours_are_the_only_escape_sequences() {
     let (scratch, ids) = hostile();
     let mut colours = 0;
     for line in printing(&ids[..9]) {
@@ -225,7 +225,7 @@ fn with_odd_files() -> Scratch {
 }
 
 #[test]
-fn failures_print_nothing_a_terminal_obeys() {
+fn errors_have_no_control_characters() {
     let scratch = with_odd_files();
     for line in failing() {
         let run = scratch.args(&line);
@@ -236,7 +236,7 @@ fn failures_print_nothing_a_terminal_obeys() {
 }
 
 #[test]
-fn misuse_prints_nothing_a_terminal_obeys() {
+fn usage_errors_have_no_control_characters() {
     let scratch = with_odd_files();
     let evil = |name: &str| format!("{name}{EVIL}");
     for line in [
@@ -262,7 +262,7 @@ fn misuse_prints_nothing_a_terminal_obeys() {
 }
 
 #[test]
-fn a_line_break_in_a_name_starts_no_line_of_a_message() {
+fn line_break_in_file_name_starts_no_line_of_a_message() {
     let scratch = with_odd_files();
     for line in failing() {
         let run = scratch.args(&line);
@@ -271,7 +271,7 @@ fn a_line_break_in_a_name_starts_no_line_of_a_message() {
 }
 
 #[test]
-fn a_line_break_in_a_session_starts_no_row() {
+fn line_break_in_session_starts_no_row() {
     let (scratch, ids) = hostile();
     for line in printing(&[]).into_iter().filter(|line| line[0] != "context") {
         let run = scratch.args(&line);
@@ -283,7 +283,7 @@ fn a_line_break_in_a_session_starts_no_row() {
 }
 
 #[test]
-fn json_gives_back_the_same_strings() {
+fn json_output_has_strings_unchanged() {
     let (scratch, ids) = hostile();
     let rows = scratch.run("tree s.jsonl --filter all --format jsonl").json_lines();
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no row {id:?}"));
@@ -311,7 +311,7 @@ fn json_gives_back_the_same_strings() {
 }
 
 #[test]
-fn json_messages_give_back_the_same_strings() {
+fn json_errors_have_strings_unchanged() {
     let scratch = with_odd_files();
     let evil = format!("./missing{EVIL}");
     let run = scratch.args(["tree", &evil, "--json"]);
@@ -430,7 +430,7 @@ fn lists_fit_every_width() {
 }
 
 #[test]
-fn the_width_comes_from_the_option_or_else_from_columns() {
+fn width_is_from_option_else_from_columns() {
     let widest = |args: &str, columns: Option<&str>| {
         let scratch = wide();
         let mut command = scratch.command(args.split(' '));
@@ -447,7 +447,7 @@ fn the_width_comes_from_the_option_or_else_from_columns() {
 }
 
 #[test]
-fn colour_follows_option_then_variables() {
+fn colour_is_from_option_else_from_variables() {
     let scratch = Scratch::new(&[message("aaaa1111", "gone", "user", "one")]);
     let check = |args: &[&str], env: &[(&str, &str)], expected: bool| {
         for command in [&["tree", "s.jsonl"][..], &["context", "s.jsonl"], &["tree", "s.jsonl", "--leaf", "zzzz"]] {
@@ -479,7 +479,7 @@ fn colour_follows_option_then_variables() {
 }
 
 #[test]
-fn a_terminal_gets_the_colours_that_a_pipe_can_ask_for() {
+fn colour_always_equals_colours_on_terminal() {
     let scratch = wide();
     for args in
         ["tree s.jsonl", "context s.jsonl", "tree s.jsonl --entry @", "branch s.jsonl", "label s.jsonl id000000"]
@@ -504,7 +504,7 @@ fn json_is_never_coloured() {
 }
 
 #[test]
-fn ascii_needs_no_other_characters() {
+fn ascii_option_prints_only_ascii() {
     let long = "many words ".repeat(30);
     let mut lines = Vec::new();
     for at in 0..24 {
@@ -545,7 +545,7 @@ fn ascii_needs_no_other_characters() {
 }
 
 #[test]
-fn home_is_a_tilde_for_people_only() {
+fn home_is_tilde_in_text_but_not_in_json() {
     let call = r#""message":{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"read","arguments":{"path":"/home/mia/a.rs"}}]}"#;
     let result = r#""message":{"role":"toolResult","toolCallId":"t","toolName":"read"}"#;
     let scratch = Scratch::new(&[
@@ -580,7 +580,7 @@ fn home_is_a_tilde_for_people_only() {
 }
 
 #[test]
-fn many_branches_print_in_proportion() {
+fn many_branches_print_in_linear_size() {
     let mut file = format!("{HEADER}\n");
     let mut parent = String::new();
     // A comb: each tooth is a tip, and each level hangs below the one before.
@@ -603,7 +603,7 @@ fn many_branches_print_in_proportion() {
 }
 
 #[test]
-fn the_demo_session_is_plain_text() {
+fn demo_session_prints_only_plain_text() {
     let demo = data("demo.jsonl");
     for args in [["tree", "--width=80"], ["context", "--quiet"], ["label", "--quiet"], ["branch", "--quiet"]] {
         let run = finish(crate::support::command().args(args).arg(&demo));

@@ -39,7 +39,7 @@ fn demo() -> Vec<u8> {
 }
 
 #[test]
-fn progress_is_for_who_looks_and_gone_before_the_first_byte_of_output() {
+fn progress_is_shown_on_terminal_and_cleared_before_output() {
     let scratch = Scratch::bytes(b"");
     let silent: Vec<_> =
         ["--json", "--quiet"].iter().map(|option| (option, Waiting::start(&scratch, &["tree", "-", option]))).collect();

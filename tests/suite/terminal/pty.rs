@@ -50,7 +50,7 @@ impl Terminal {
         self.printed = String::from_utf8(bytes).unwrap();
     }
 
-    /// Gives the standard input of the program, if it is a pipe.
+    /// Returns the standard input of the program, if it is a pipe.
     pub fn stdin(&mut self) -> Option<std::process::ChildStdin> {
         self.child.stdin.take()
     }
