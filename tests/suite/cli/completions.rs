@@ -23,7 +23,7 @@ const FILES: [(&str, &str); 5] = [
 const BREAKS: &str = " \t\n\"'@><=;|&(:";
 
 #[test]
-fn the_program_prints_the_committed_scripts() {
+fn committed_completion_scripts_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
     for (shell, name) in FILES {
         let stored = fs::read_to_string(folder.join(name)).unwrap();
@@ -34,7 +34,7 @@ fn the_program_prints_the_committed_scripts() {
     assert_eq!(files.collect::<BTreeSet<_>>(), FILES.map(|(_, name)| name.to_owned()).into());
 }
 
-/// Gives what the program answers in a folder, which is its home too; it may say nothing else, and must succeed.
+/// Returns what the program answers in a folder, which is its home too; it may say nothing else, and must succeed.
 fn ask(folder: &Path, shell: &str, words: &[&str]) -> String {
     let mut command = command();
     command.current_dir(folder).env("HOME", folder).args(["completions", shell, "--"]).args(words);
@@ -43,7 +43,7 @@ fn ask(folder: &Path, shell: &str, words: &[&str]) -> String {
     done.stdout
 }
 
-/// Gives the words that are offered behind a command line, its program left out.
+/// Returns the words that are offered behind a command line, its program left out.
 fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
     let words: Vec<_> = ["session-tree"].iter().chain(words).copied().collect();
     let value = |line: &str| line.split('\t').next().unwrap().to_owned();
@@ -97,7 +97,7 @@ fn session_files_and_folders_are_offered() {
 }
 
 #[test]
-fn sessions_that_agents_keep_are_offered_and_looked_into() {
+fn kept_sessions_and_their_entries_are_offered() {
     let here = tempfile::tempdir().unwrap();
     let folder = here.path().join(".pi/agent/sessions/shop");
     fs::create_dir_all(&folder).unwrap();
@@ -116,7 +116,7 @@ fn sessions_that_agents_keep_are_offered_and_looked_into() {
 }
 
 #[test]
-fn every_argument_has_its_values_or_none_on_purpose() {
+fn every_argument_has_values_or_is_listed_as_free() {
     const FREE: [&str; 9] = ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "COMMANDS"];
     const KNOWN: [&str; 6] = ["ENTRY", "SESSION", "PATH", "FILE", "DIR", "CODE"];
     let mut definition = Cli::command();
@@ -138,7 +138,7 @@ fn every_argument_has_its_values_or_none_on_purpose() {
 }
 
 #[test]
-fn entries_are_those_of_the_session_on_the_line() {
+fn entries_of_the_session_on_the_line_are_offered() {
     let demo = demo();
     let offered = |words: &[&str]| offered(Path::new("/"), words);
     let names = offered(&["navigate", &demo, ""]);
@@ -161,7 +161,7 @@ fn entries_are_those_of_the_session_on_the_line() {
 }
 
 #[test]
-fn nothing_is_offered_of_what_is_no_session() {
+fn file_that_is_not_a_session_offers_nothing() {
     let here = tempfile::tempdir().unwrap();
     let path = |name: &str| here.path().join(name);
     fs::write(path("empty.jsonl"), "").unwrap();
@@ -182,7 +182,7 @@ fn nothing_is_offered_of_what_is_no_session() {
 }
 
 #[test]
-fn what_no_shell_may_be_given_is_not_offered() {
+fn hostile_names_are_not_offered() {
     let here = tempfile::tempdir().unwrap();
     let mut file = File::create(here.path().join("hostile.jsonl")).unwrap();
     writeln!(file, r#"{{"type":"session","version":3,"id":"s"}}"#).unwrap();
@@ -213,7 +213,7 @@ fn what_no_shell_may_be_given_is_not_offered() {
 }
 
 #[test]
-fn no_line_is_too_odd() {
+fn odd_command_lines_are_completed_without_error() {
     let demo = demo();
     let pieces = [
         "",

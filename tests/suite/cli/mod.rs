@@ -62,7 +62,7 @@ impl Scratch {
     }
 }
 
-/// Gives the ids of rows in `jsonl`.
+/// Returns the ids of rows in `jsonl`.
 pub fn ids(rows: &[Value]) -> Vec<&str> {
     rows.iter().map(|row| row["id"].as_str().unwrap()).collect()
 }
