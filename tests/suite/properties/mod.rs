@@ -49,7 +49,7 @@ fn check_session(bytes: &[u8], check: impl Fn(&Session, &Model)) {
     assert!(checked.is_ok(), "that was on this session:\n{text}");
 }
 
-/// Gives some leaves to look from: none, the file's, and two others.
+/// Returns some leaves to look from: none, the file's, and two others.
 fn leaves(session: &Session) -> Vec<Option<NodeId>> {
     let nodes: Vec<_> = session.nodes().collect();
     let mut leaves = vec![None, session.leaf()];
@@ -65,7 +65,7 @@ fn id(session: &Session, node: Option<NodeId>) -> Option<&str> {
     node.map(|node| session.id(node))
 }
 
-/// Gives the lines with each kind of problem, and checks the counts.
+/// Returns the lines with each kind of problem, and checks the counts.
 fn lines(session: &Session) -> BTreeMap<&'static str, Vec<usize>> {
     let mut lines = BTreeMap::<_, Vec<usize>>::new();
     for Problem { kind, line, .. } in session.problems.list() {
@@ -145,7 +145,7 @@ fn paths_and_the_order_of_display_are_those_of_the_model() {
     });
 }
 
-/// Gives the rows in the words of the model.
+/// Returns the rows in the words of the model.
 fn found_rows(session: &Session, rows: &Rows) -> Vec<Row> {
     let row = |row: &rows::Row| {
         let mut lasts = Vec::new();
