@@ -355,6 +355,7 @@ mod tests {
             ("label:plan-c", "label:plan-b"),
             ("label:planb", "label:plan-b"),
             ("plan-b", "label:plan-b"),
+            ("plan", "label:plan-b"),
         ] {
             let (_, _, hint) = refuse(&session, name);
             assert!(hint.contains(near), "{name}: {hint}");

@@ -1,7 +1,7 @@
 //! Damaged and odd session files that users of agents met in public, and what is right for each.
 //!
 //! `tests/data/cases` holds the files as they were reported, cut to the fewest lines. The table
-//! says what reading must find in each; the tests behind it look closer where a case has a point
+//! says what reading must find in each; the tests after it look closer where a case has a point
 //! of its own.
 
 use std::fs;

@@ -183,7 +183,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     out
 }
 
-/// Takes one path, or a tree of them, and gives what is behind it.
+/// Takes one path, or a tree of them, and returns what follows it.
 fn take_path<'c>(code: &'c str, above: &mut Vec<String>, out: &mut Vec<Vec<String>>) -> &'c str {
     let code = code.trim_start();
     if let Some(mut rest) = code.strip_prefix('{') {

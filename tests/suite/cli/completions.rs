@@ -43,7 +43,7 @@ fn ask(folder: &Path, shell: &str, words: &[&str]) -> String {
     done.stdout
 }
 
-/// Returns the words that are offered behind a command line, its program left out.
+/// Returns the words that are offered after a command line, its program left out.
 fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
     let words: Vec<_> = ["session-tree"].iter().chain(words).copied().collect();
     let value = |line: &str| line.split('\t').next().unwrap().to_owned();

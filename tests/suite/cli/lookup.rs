@@ -108,7 +108,7 @@ fn writing_commands_name_the_file_found() {
     assert!(run.stdout.contains(&format!("\nin        {file}\n")), "{run:?}");
     assert!(run.stderr.contains(&format!("`pi --session {file}`")), "{run:?}");
     assert!(text.contains("\"asked\"") && text.lines().count() > 4, "{text}");
-    // Nobody is told the path that was typed.
+    // A path that was typed is not printed again.
     assert!(!home.run(&format!("label {file} user:1 again")).ok().contains("jsonl"));
     assert_eq!(home.run("label latest user:1 again --json").json()["sessionFile"], file);
     assert_eq!(home.run("navigate latest aaaa2222 --json").json()["sessionFile"], file);

@@ -27,13 +27,13 @@ mod views;
 pub struct Scratch(TempDir);
 
 impl Scratch {
-    /// Puts some entries behind a header.
+    /// Makes a session of a header and some entries.
     pub fn new<S: AsRef<str>>(entries: &[S]) -> Self {
         let lines = [HEADER].into_iter().chain(entries.iter().map(AsRef::as_ref));
         Self::bytes(lines.flat_map(|line| [line, "\n"]).collect::<String>().as_bytes())
     }
 
-    /// Takes a whole file.
+    /// Makes a session of the bytes of a whole file.
     pub fn bytes(bytes: &[u8]) -> Self {
         let scratch = Self(tempfile::tempdir().unwrap());
         fs::write(scratch.path("s.jsonl"), bytes).unwrap();

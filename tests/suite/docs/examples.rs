@@ -87,7 +87,7 @@ impl Scene {
         fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
     }
 
-    /// Runs lines of a shell; gives what came of them, and the codes of each of our own runs.
+    /// Runs lines of a shell; returns what came of them, and the codes of each of our own runs.
     fn shell(&self, lines: &str) -> (Run, Vec<i32>) {
         let mut shell = Command::new("sh");
         shell.args(["-ec", lines]).current_dir(self.path("work")).env_clear().stdin(Stdio::null());
@@ -118,7 +118,7 @@ fn help(name: &str, option: &str) -> String {
     finish(command().args(name.split_whitespace()).arg(option).env("COLUMNS", "80")).ok()
 }
 
-/// Returns the examples of a help text: what stands behind two blanks is a comment.
+/// Returns the examples of a help text: what stands after two blanks is a comment.
 fn examples(help: &str) -> Vec<Example> {
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| !line.is_empty());
     let example = |line: &str| {
@@ -185,7 +185,7 @@ fn short_help_fits_a_screen_and_help_fits_80_columns() {
             let line = text.lines().find(|line| line.width() > 80);
             assert_eq!(line, None, "`{name}`");
         }
-        // A line that has to be broken is no example any more.
+        // A line that has to be broken is not an example any more.
         let program = Cli::command();
         let subcommand = program.find_subcommand(&name).unwrap_or(&program);
         let behind = subcommand.get_after_long_help().expect("examples stand behind the long help").to_string();

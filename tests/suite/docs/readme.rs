@@ -1,4 +1,4 @@
-//! The README tells the truth: its examples run, and what it names exists. Set `UPDATE_README` to
+//! The README is right: its examples run, and what it names exists. Set `UPDATE_README` to
 //! write the outputs in it anew.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub fn readme() -> String {
 
 /// A run of lines, inside a code block or between two.
 pub struct Block {
-    /// What stands behind the fence; `None` outside.
+    /// What stands after the fence; `None` outside.
     pub language: Option<String>,
     pub lines: Vec<String>,
 }
@@ -112,7 +112,7 @@ fn steps(block: &Block) -> Vec<Step> {
 /// What makes the picture in the README that is drawn where it is shown.
 const MERMAID: &str = "session-tree tree demo.jsonl --filter user-only --format mermaid";
 
-/// Runs a command of the README and gives what it prints, errors included.
+/// Runs a command of the README and returns what it prints, errors included.
 fn run(folder: &Path, command: &str) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_session-tree")).parent().expect("it is in a folder");
     let mut path = OsString::from(binary);
@@ -189,7 +189,7 @@ fn collect(options: &mut BTreeSet<String>, command: &clap::Command) {
     command.get_subcommands().for_each(|below| collect(options, below));
 }
 
-/// Returns the part of a command line that is about this program: not what is before or behind it.
+/// Returns the part of a command line that is about this program: not what is before or after it.
 fn own_part(code: &str) -> &str {
     let own = code.find("session-tree").map_or("", |at| &code[at..]);
     let end = [" | ", " && ", "; "].iter().filter_map(|end| own.find(end)).min();

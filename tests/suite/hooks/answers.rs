@@ -89,7 +89,7 @@ fn text_output_says_that_a_hook_cancelled() {
     }
 }
 
-/// Lets hooks answer a move that summarizes; gives the summary entry, whose line must be alone.
+/// Lets hooks answer a move that summarizes; returns the summary entry, whose line must be alone.
 #[track_caller]
 fn summarized(args: &str, answers: &[&str]) -> Value {
     let scene = Scene::new(forked());

@@ -1,4 +1,4 @@
-//! What hooks are told, when, and in which order.
+//! Which events hooks get, when, and in which order.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn after(scene: &Scene, new: &str, old: &str, more: &str) -> String {
     format!(r#"{{"type":"session_tree","session":{session},"newLeafId":{new},"oldLeafId":"{old}"{more}}}{}"#, "\n")
 }
 
-/// Runs with a hook that only watches; gives the events that it got.
+/// Runs with a hook that only watches; returns the events that it got.
 #[track_caller]
 fn watched(scene: &Scene, line: &str, more: &[&str]) -> (Value, String) {
     let hook = scene.hook("watch", "");

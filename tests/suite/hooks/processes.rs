@@ -13,7 +13,7 @@ use crate::write::scene::{bytes, forked, names, warnings};
 /// How long a process that was asked to end is given.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs a hook; checks that it counts as failed, and gives the message.
+/// Runs a hook; checks that it counts as failed, and returns the message.
 #[track_caller]
 fn fails(scene: &Scene, line: &str, hook: &str) -> String {
     let old = bytes(&scene.session);
@@ -102,7 +102,7 @@ fn stderr_of_hook_passes_through() {
     assert_eq!((run.code, run.stderr.lines().count()), (0, 2));
 }
 
-/// Makes a session that leaves several megabytes behind when it goes to `u1`.
+/// Makes a session that abandons several megabytes when it goes to `u1`.
 fn large() -> Scene {
     let text = "x".repeat(1_500_000);
     let parents = ["u1", "e0", "e1", "e2"];

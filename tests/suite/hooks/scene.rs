@@ -45,7 +45,7 @@ impl Scene {
         self.session.path("s.jsonl").canonicalize().unwrap()
     }
 
-    /// Makes a program of a shell script; gives the command that runs it.
+    /// Makes a program of a shell script; returns the command that runs it.
     pub fn program(&self, name: &str, script: &str) -> String {
         let path = self.tool(name);
         // Another process writes it: a fork of this one would keep it open, and it could not be run.
@@ -122,7 +122,7 @@ echo "{name} $kind" >>"$T/order"
 
     /// Starts a prepared run.
     pub fn start(&self, mut command: Command) -> Started {
-        // Files, not pipes: what is left behind of a run would hold a pipe open.
+        // Files, not pipes: a process that outlives a run would hold a pipe open.
         let [stdout, stderr] = [(); 2].map(|()| tempfile::tempfile().unwrap());
         command.stdout(stdout.try_clone().unwrap()).stderr(stderr.try_clone().unwrap());
         Started { child: command.spawn().unwrap(), stdout, stderr }
@@ -154,7 +154,7 @@ echo "{name} $kind" >>"$T/order"
         found
     }
 
-    /// Ends what a run left behind.
+    /// Ends the processes that a run left.
     pub fn clear(&self) {
         for (pid, _) in self.processes() {
             let _ = rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
@@ -162,7 +162,7 @@ echo "{name} $kind" >>"$T/order"
     }
 
     /// Checks that a move failed in a certain way, that nothing was written, and that no hook was
-    /// told of a move; gives the error.
+    /// told of a move; returns the error.
     #[track_caller]
     pub fn refused(&self, old: &[u8], run: &Run, kind: &str) -> Value {
         let after = ["session_tree", "session_branch"];

@@ -121,7 +121,7 @@ fn second_signal_changes_nothing() {
     nothing_happened(&scene, &old, &run, 130);
 }
 
-/// Interrupts a run while a hook is told of what was done.
+/// Interrupts a run while a hook runs on the event after.
 fn interrupted_afterwards(line: &str) -> (Scene, Vec<u8>, Run) {
     let scene = Scene::new(forked());
     let old = bytes(&scene.session);
@@ -147,7 +147,7 @@ fn fork_saved_before_signal_is_kept() {
     assert_eq!(crate::write::scene::names(scene.session.path("")), ["new.jsonl", "s.jsonl"]);
     assert_eq!(bytes(&scene.session), old);
     assert_eq!(run.code, 130, "{run:?}");
-    // The fork was told of before the hooks were.
+    // The fork was printed before the hooks ran.
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told["entryId"], "u2");
     assert!(!run.stderr.contains("nothing was changed"), "it was: {run:?}");

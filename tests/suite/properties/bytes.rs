@@ -93,7 +93,7 @@ fn words_do_not_depend_on_what_was_kept() {
 }
 
 /// A file that is cut anywhere has every line that ends before the cut, and what is left of the
-/// line at the cut is only torn if it is no whole entry.
+/// line at the cut is only unfinished if it is not a whole entry.
 #[test]
 fn cut_at_any_byte_loses_no_whole_line() {
     let mut random = Random::new(7);

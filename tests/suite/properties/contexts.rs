@@ -70,7 +70,7 @@ fn hidden_messages_are_those_before_compaction_and_not_shown() {
     assert!(hidden.get() > 300, "{hidden:?}");
 }
 
-/// Checks what is hidden in a context, and gives how much that is.
+/// Checks what is hidden in a context, and returns how much that is.
 fn check_hidden(session: &Session, context: &Context) -> usize {
     let mut bodies = Bodies::new(session);
     let Some(hidden) = context::hidden(&mut bodies, context).unwrap() else {

@@ -8,10 +8,10 @@ use crate::support::Run;
 use crate::write::scene::{appended, bytes, forked, untouched, warnings};
 
 /// What was asked for, what the hook answers (`none`: there is none), what the summarizer does
-/// (`none`: there is none), what is left behind: words, entries without text, or nothing.
+/// (`none`: there is none), what is abandoned: words, entries without text, or nothing.
 ///
 /// The outcome is whose summary is written, `plain` for a move without one, `cancelled`, or the
-/// kind of the error; behind it stands who was asked.
+/// kind of the error; after it stands who was asked.
 const CASES: &str = "
 text       none     none   words     text               -
 text       none     none   wordless  text               -
@@ -89,7 +89,7 @@ nothing    blank    works  words     hook-failed        hook
 nothing    fails    works  words     hook-failed        hook
 ";
 
-/// Makes a session in which nothing without text is left behind by going from `x9` to `a1`.
+/// Makes a session in which only entries without text are abandoned by going from `x9` to `a1`.
 fn wordless() -> Scratch {
     let hidden = r#""message":{"role":"bashExecution","command":"ls","output":"x","excludeFromContext":true}"#;
     let result =
@@ -221,7 +221,7 @@ impl<'t> Case<'t> {
                 assert_eq!(leaf["id"], if self.left == "wordless" { "x9" } else { "b2" }, "{row}");
             }
         }
-        // Who was asked, without what hooks were told afterwards.
+        // Who was asked, without the events after.
         let order = scene.order();
         let asked = order.iter().filter(|note| !note.ends_with(" session_tree"));
         let asked: Vec<_> = asked.map(|note| note.split(' ').next().unwrap()).collect();

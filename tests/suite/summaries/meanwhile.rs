@@ -34,7 +34,7 @@ fn run(scene: &Scene, line: &str, who: Who, script: &str) -> Run {
     }
 }
 
-/// Runs with somebody who appends a line; gives what was written behind it.
+/// Runs with somebody who appends a line; returns what was written after it.
 #[track_caller]
 fn appends(session: Scratch, line: &str, who: Who, foreign: &str) -> (Run, Vec<Value>) {
     let scene = Scene::new(session);

@@ -7,7 +7,7 @@ use crate::hooks::scene::{Scene, the_new_line};
 use crate::support::Run;
 use crate::write::scene::{bytes, forked};
 
-/// Leaves entries behind by going to `u0` and lets a summarizer read of them; gives its prompt.
+/// Abandons entries by going to `u0` and lets a summarizer read them; returns its prompt.
 #[track_caller]
 fn prompt_of(entries: &[String], args: &[&str]) -> String {
     let root = [message("u0", "", "user", "kept, not left behind")];
@@ -127,7 +127,7 @@ fn instructions_option_replaces_default_instructions() {
     assert!(prompt_of(&entries, &[]).ends_with(&format!("</conversation>\n\n{INSTRUCTIONS}\n")));
 }
 
-/// Returns which of some messages, called by single letters, are told within a budget of tokens.
+/// Returns which of some messages, called by single letters, are in the prompt within a budget of tokens.
 #[track_caller]
 fn told_within(budget: &str, lengths: &[(char, usize)]) -> String {
     let mut parent = "u0".to_owned();

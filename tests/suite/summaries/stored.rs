@@ -6,7 +6,7 @@ use crate::cli::{Scratch, entry, message};
 use crate::hooks::scene::{Scene, answer, the_new_line};
 use crate::write::scene::{append_like_an_agent, appended, bytes, calls, forked, is_fresh_id, keys};
 
-/// Lets a summarizer that runs a script summarize; gives the new line.
+/// Lets a summarizer that runs a script summarize; returns the new line.
 #[track_caller]
 fn summarized(scene: &Scene, line: &str, script: &str) -> Value {
     let old = bytes(&scene.session);

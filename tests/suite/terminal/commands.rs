@@ -139,14 +139,14 @@ fn plain() -> Vec<u8> {
     lines.join("\n").into_bytes()
 }
 
-/// Takes out the sequences that only set colours.
+/// Removes the sequences that only set colours.
 fn without_colours(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |text, piece| text + piece.split_once('m').expect("only colours are set").1)
 }
 
-/// Runs a command in a terminal and gives what it shows, messages included.
+/// Runs a command in a terminal and returns what it shows, messages included.
 fn shown(scratch: &Scratch, line: &str, columns: u16) -> String {
     let (text, code) = Terminal::start(&mut scratch.command(line.split(' ')), columns).finish();
     assert!((0..3).contains(&code), "{line}: {code} {text}");

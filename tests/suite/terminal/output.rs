@@ -24,7 +24,7 @@ fn is_obeyed(char: char) -> bool {
     (char.is_control() && char != '\n') || is_bidi || matches!(char, '\u{2028}' | '\u{2029}')
 }
 
-/// Takes out the sequences that only set colours.
+/// Removes the sequences that only set colours.
 fn without_colours(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -471,7 +471,7 @@ fn colour_is_from_option_else_from_variables() {
     check(&[], &[("NO_COLOR", ""), force], true);
     check(&[], &[("CLICOLOR_FORCE", "0")], false);
     check(&[], &[("CLICOLOR_FORCE", "")], false);
-    // A pipe is no terminal, whatever is behind it.
+    // A pipe is not a terminal, whatever reads it.
     for term in ["xterm-256color", "dumb", ""] {
         check(&[], &[("TERM", term)], false);
         check(&["--color", "always"], &[("TERM", term)], true);

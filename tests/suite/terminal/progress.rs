@@ -23,7 +23,7 @@ impl Waiting {
         Self(terminal, stdin)
     }
 
-    /// Lets it go on; gives all that it printed.
+    /// Lets it go on; returns all that it printed.
     fn finish(self) -> String {
         let Self(terminal, mut stdin) = self;
         stdin.write_all(&demo()[1000..]).unwrap();

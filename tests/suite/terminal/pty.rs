@@ -55,7 +55,7 @@ impl Terminal {
         self.child.stdin.take()
     }
 
-    /// Waits for the end; gives all that was printed, with plain line ends, and the exit code.
+    /// Waits for the end; returns all that was printed, with plain line ends, and the exit code.
     pub fn finish(mut self) -> (String, i32) {
         self.read_until(|_| false);
         let code = self.child.wait().unwrap().code().unwrap_or(-1);

@@ -10,9 +10,9 @@ use crate::cli::{HEADER, Scratch};
 use crate::support;
 use crate::write::scene::{bytes, forked, is_fresh_id, keys, lines, names, untouched, warnings};
 
-/// A new session: what it holds and what was told of it.
+/// A new session: what it holds and what was printed of it.
 struct Fork {
-    /// The lines behind the header, as they are.
+    /// The lines after the header, as they are.
     raw: Vec<Vec<u8>>,
     lines: Vec<Value>,
     header: Value,
@@ -20,7 +20,7 @@ struct Fork {
     warnings: Vec<String>,
 }
 
-/// Forks, and checks what all forks have in common: the source stays, everything is told rightly,
+/// Forks, and checks what all forks have in common: the source stays, all that is printed is right,
 /// and every parent is the entry before.
 #[track_caller]
 fn fork(scratch: &Scratch, args: &str) -> Fork {

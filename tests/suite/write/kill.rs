@@ -19,7 +19,7 @@ struct Killer {
 }
 
 impl Killer {
-    /// Takes the time of a run that is not disturbed.
+    /// Measures the time of a run that is not disturbed.
     fn new(scratch: &Scratch, line: &str) -> Self {
         let start = Instant::now();
         scratch.run(line).ok();
@@ -27,7 +27,7 @@ impl Killer {
         Self { random: Random(longest), longest, killed: 0 }
     }
 
-    /// Kills a run; tells whether it had come to its end before.
+    /// Kills a run; returns whether it had come to its end before.
     fn run(&mut self, scratch: &Scratch, line: &str) -> bool {
         let mut child = start(&mut scratch.command(line.split(' ')));
         thread::sleep(Duration::from_micros(self.random.below(self.longest * 6 / 5)));
@@ -79,7 +79,7 @@ fn old_session() -> Vec<u8> {
     format!("{{\"type\":\"session\",\"id\":\"h\"}}\n{}", line.repeat(700)).into_bytes()
 }
 
-/// Kills runs that replace an old file, each time a fresh one. `is_new` tells whether it was.
+/// Kills runs that replace an old file, each time a fresh one. `is_new` returns whether it was.
 fn replaced(line: &str, kills: usize, is_new: impl Fn(&[u8]) -> bool) -> Killer {
     let old = old_session();
     let scratch = Scratch::bytes(&old);

@@ -13,7 +13,7 @@ use crate::write::scene::{
     untouched, wait_until_prepared, warnings,
 };
 
-/// Runs a label command that appends one line, and gives it.
+/// Runs a label command that appends one line, and returns it.
 #[track_caller]
 fn one(scratch: &Scratch, args: &[&str]) -> Value {
     let old = bytes(scratch);

@@ -23,7 +23,7 @@ fn migrated(bytes: &[u8]) -> Vec<u8> {
     fs::read(scratch.path("new.jsonl")).unwrap()
 }
 
-/// Takes back, as text, what migration is allowed to do to a line; what comes out must be the line.
+/// Reverts, as text, what migration is allowed to do to a line; what comes out must be the line.
 fn undone(new: &str, old: &str, version: u64) -> String {
     let (Ok(after), Ok(before)) = (serde_json::from_str::<Value>(new), serde_json::from_str::<Value>(old)) else {
         return new.to_owned();
@@ -134,7 +134,7 @@ fn migration_in_place_equals_output_and_is_idempotent() {
     }
 }
 
-/// Checks lines behind a header, with `#1`, `#2` … for the new ids in the order of the entries.
+/// Checks lines after a header, with `#1`, `#2` … for the new ids in the order of the entries.
 #[track_caller]
 fn check(old: &[u8], expected: &[u8]) {
     // A character a byte, so that no byte is lost.

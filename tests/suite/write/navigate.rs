@@ -33,7 +33,7 @@ impl Case {
         scratch.args(["navigate", "s.jsonl", "--json"].iter().copied().chain(self.args.split(' ')).chain(more.to_vec()))
     }
 
-    /// Checks the result object; gives it.
+    /// Checks the result object; returns it.
     #[track_caller]
     fn told(&self, run: Run, wrote: bool, more: &[&str]) -> Value {
         let told = run.json();
@@ -58,7 +58,7 @@ impl Case {
         told
     }
 
-    /// Makes the move in a fresh session, checks what all moves have in common, and gives the new
+    /// Makes the move in a fresh session, checks what all moves have in common, and returns the new
     /// lines and the result.
     #[track_caller]
     fn write(&self, session: impl Fn() -> Scratch, args: &[&str], more: &[&str]) -> (Vec<Value>, Value) {
@@ -78,7 +78,7 @@ impl Case {
         (new, told)
     }
 
-    /// Checks that a move writes nothing, and gives the result.
+    /// Checks that a move writes nothing, and returns the result.
     #[track_caller]
     fn look(&self, session: impl Fn() -> Scratch, args: &[&str], more: &[&str]) -> Value {
         let scratch = session();

@@ -76,7 +76,7 @@ impl Stale {
         commit.write(&self.session, &mut world, &mut |draft: &mut Draft<'_>| change.append(draft))
     }
 
-    /// Puts another file in the place of the one that was read, as agents rewrite sessions.
+    /// Replaces the file that was read by another one, as agents rewrite sessions.
     fn replace(&self, bytes: &[u8]) {
         let new = self.path.with_extension("new");
         fs::write(&new, bytes).unwrap();
@@ -89,7 +89,7 @@ impl Stale {
         untouched(&self.scratch, now);
     }
 
-    /// Checks that one line was written behind `now`; gives it.
+    /// Checks that one line was written after `now`; returns it.
     #[track_caller]
     fn is_done(&self, result: Result<Committed>, now: &[u8]) -> Value {
         let done = result.unwrap();
@@ -158,7 +158,7 @@ fn file_that_became_newer_version_is_refused() {
 
 #[test]
 fn file_rewritten_in_place_is_read_again() {
-    // Longer than before, so that neither its length nor its name tells.
+    // Longer than before, so that neither its length nor its name shows it.
     for repeats in [[100, 300], [1, 300]] {
         let stale = Stale::new(forked());
         let now = bytes(&Scratch::new(&[
@@ -198,7 +198,7 @@ fn file_that_keeps_changing_is_given_up_on() {
 }
 
 /// Replaces a file once. Called when we have just taken the file's own lock: the other program held
-/// the record until now, puts its new file in place, and gives the record back. What we locked is
+/// the record until now, puts its new file in place, and releases the record. What we locked is
 /// not the session any more.
 fn swap<'a>(stale: &'a Stale, now: &'a [u8]) -> impl Fn() + Sync + 'a {
     let once = Once::new();

@@ -1,4 +1,4 @@
-//! `navigate`: the texts that go in and out, and what people are told.
+//! `navigate`: the texts that go in and out, and what is printed for people.
 
 use std::fs;
 
