@@ -190,3 +190,300 @@ fn what_is(session: &Session, node: NodeId) -> String {
         (kind, _) => format!("an entry of type {}", kind.name().unwrap_or("unknown")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::core::body::Bodies;
+    use crate::core::draft::World;
+    use crate::core::session::Session;
+    use crate::core::session::sample::{
+        HEADER, calls, entry, forked, ids, label, message, node, read, result, session,
+    };
+    use crate::core::walk;
+
+    use super::{Fork, Identity, unanswered};
+
+    /// A fork as it is written, without the header.
+    struct Made {
+        fork: Fork,
+        header: String,
+        lines: Vec<Vec<u8>>,
+    }
+
+    /// Forks before an entry, or, with `--at ENTRY`, after it; checks what all forks have in common:
+    /// each entry is the parent of the next, labels come last, and what was written is counted.
+    #[track_caller]
+    fn fork(session: &Session, args: &str) -> Made {
+        let mut bodies = Bodies::new(session);
+        let fork = match args.strip_prefix("--at ") {
+            Some(id) => Fork::at(session, node(session, id).unwrap()),
+            None => Fork::before(&mut bodies, node(session, args).unwrap()).unwrap(),
+        };
+        let mut count = 0;
+        let mut fresh = || {
+            count += 1;
+            format!("n{count}")
+        };
+        let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
+        let identity = Identity { id: "new".to_owned(), parent: Some("/old.jsonl".to_owned()) };
+        let mut bytes = Vec::new();
+        let written = fork.write(&mut bodies, &identity, &mut world, &mut bytes).unwrap();
+        let copy = read(&bytes);
+        let order: Vec<_> = copy.nodes().collect();
+        let mut parents = order.iter().map(|&node| copy.parent(node));
+        assert!(parents.next().is_none_or(|first| first.is_none()), "{args}");
+        assert!(parents.eq(order.iter().map(|&node| Some(node)).take(order.len().saturating_sub(1))), "{args}");
+        let labels = order.iter().rev().take_while(|&&node| super::is_label(&copy, node)).count();
+        assert_eq!(ids(&copy, order[..order.len() - labels].iter().copied()), ids(session, fork.kept.iter().copied()));
+        assert_eq!((written.entries, written.labels), (order.len(), labels), "{args}");
+        assert_eq!(written.leaf.as_deref(), copy.leaf().map(|leaf| copy.id(leaf)), "{args}");
+        let mut lines = bytes.strip_suffix(b"\n").unwrap().split(|&byte| byte == b'\n').map(<[u8]>::to_vec);
+        let header = String::from_utf8(lines.next().unwrap()).unwrap();
+        Made { fork, header, lines: lines.collect() }
+    }
+
+    /// Returns the label entries of a fork.
+    fn labels(made: &Made) -> Vec<String> {
+        made.lines[made.fork.kept.len()..].iter().map(|line| String::from_utf8(line.clone()).unwrap()).collect()
+    }
+
+    /// Checks which entries a fork keeps.
+    #[track_caller]
+    fn check(session: &Session, args: &str, kept: &str) {
+        assert_eq!(ids(session, fork(session, args).fork.kept), kept, "{args}");
+    }
+
+    #[test]
+    fn a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry() {
+        let session = session(&forked());
+        check(&session, "b1", "u1 a1");
+        check(&session, "u1", "-");
+        check(&session, "--at b1", "u1 a1 b1");
+        check(&session, "--at b2", "u1 a1 b1 b2");
+        check(&session, "--at a2", "u1 a1 u2 a2");
+        let before = fork(&session, "b1").fork;
+        assert_eq!((ids(&session, [before.entry]), before.selected_text.as_deref()), ("b1".to_owned(), Some("other")));
+        assert_eq!(fork(&session, "--at b1").fork.selected_text, None);
+    }
+
+    #[test]
+    fn only_a_prompt_can_be_forked_before() {
+        let mut lines = forked();
+        lines.extend([
+            entry("compaction", "c1", "b2", r#""summary":"s","tokensBefore":1"#),
+            entry("custom_message", "c2", "c1", r#""customType":"x","content":"words","display":true"#),
+            label("L1", "", "u1", "x"),
+        ]);
+        let session = session(&lines);
+        for (id, what, hint) in [
+            ("a1", "a message of role assistant", "above it, `u1`"),
+            ("t2", "a message of role toolResult", "above it, `u2`"),
+            ("c1", "an entry of type compaction", "above it, `b1`"),
+            ("c2", "an entry of type custom_message", "above it, `b1`"),
+            ("L1", "an entry of type label", "copy up to it with `--at L1`"),
+        ] {
+            let error = Fork::before(&mut Bodies::new(&session), node(&session, id).unwrap()).unwrap_err();
+            assert_eq!(error.kind().name(), "not-a-user-message", "{id}");
+            assert!(error.to_string().contains(what) && error.hint().unwrap().contains(hint), "{error} {hint}");
+        }
+    }
+
+    #[test]
+    fn the_header_names_the_source_and_takes_over_the_folder() {
+        let header = |cwd: &str| {
+            let source = format!(r#"{{"type":"session","version":3,"id":"s","title":"old"{cwd}}}"#);
+            let session = read(format!("{source}\n{}\n", message("u1", "", "user", "x")).as_bytes());
+            fork(&session, "u1").header
+        };
+        let expected = |cwd: &str| {
+            let start = r#"{"type":"session","version":3,"id":"new","timestamp":"T","cwd":"#;
+            format!(r#"{start}"{cwd}","parentSession":"/old.jsonl"}}"#)
+        };
+        assert_eq!(header(r#","cwd":"/home/mia \"x\"""#), expected(r#"/home/mia \"x\""#));
+        for cwd in ["", r#","cwd":null"#, r#","cwd":7"#, r#","cwd":{}"#] {
+            assert_eq!(header(cwd), expected(""), "{cwd}");
+        }
+    }
+
+    #[test]
+    fn a_path_starts_where_it_is_cut() {
+        let session = session(&[
+            message("u1", "", "user", "first"),
+            message("u2", "gone", "user", "after the gap"),
+            message("a2", "u2", "assistant", "x"),
+            message("l1", "l3", "user", "loop"),
+            message("l2", "l1", "assistant", "loop"),
+            message("l3", "l2", "user", "loop"),
+        ]);
+        check(&session, "u2", "-");
+        check(&session, "--at a2", "u2 a2");
+        check(&session, "l3", "l1 l2");
+        check(&session, "--at l1", "l1");
+        let made = fork(&session, "--at a2");
+        let expected = message("u2", "", "user", "after the gap");
+        assert_eq!(String::from_utf8_lossy(&made.lines[0]), expected, "only the parent is another one");
+    }
+
+    #[test]
+    fn labels_are_taken_out_of_the_path_and_set_again_at_the_end() {
+        let session = session(&[
+            message("u1", "", "user", "first"),
+            label("L1", "u1", "u1", "start"),
+            message("a1", "L1", "assistant", "one"),
+            label("L2", "a1", "a1", "good"),
+            label("L3", "L2", "u1", "renamed"),
+            message("u2", "L3", "user", "second"),
+        ]);
+        let made = fork(&session, "--at u2");
+        assert_eq!(ids(&session, made.fork.kept.iter().copied()), "u1 a1 u2");
+        let set = |id: &str, parent: &str, target: &str, name: &str| label(id, parent, target, name);
+        assert_eq!(labels(&made), [set("n1", "u2", "u1", "renamed"), set("n2", "n1", "a1", "good")]);
+        check(&session, "u2", "u1 a1");
+        check(&session, "--at L1", "u1");
+    }
+
+    #[test]
+    fn labels_come_in_the_order_in_which_their_targets_were_first_labelled() {
+        let mut entries = vec![
+            message("u1", "", "user", "1"),
+            message("a1", "u1", "assistant", "2"),
+            message("u2", "a1", "user", "3"),
+            message("off", "u1", "user", "elsewhere"),
+        ];
+        let mut parent = "off".to_owned();
+        for (at, (target, name)) in [
+            ("u2", "two"),
+            ("a1", "one"),
+            ("u1", "gone"),
+            ("u2", "two again"),
+            ("a1", ""),
+            ("off", "off"),
+            ("a1", "one again"),
+            ("u1", ""),
+            ("nowhere", "lost"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let id = format!("L{at}");
+            entries.push(label(&id, &parent, target, name).replace("00:00:01.", &format!("00:01:{at:02}.")));
+            parent = id;
+        }
+        entries.push(message("last", "u2", "assistant", "4"));
+        let made = fork(&session(&entries), "--at last");
+        let set = |id: &str, parent: &str, target: &str, name: &str, second: &str| {
+            label(id, parent, target, name).replace("00:00:01.", &format!("00:01:{second}."))
+        };
+        let expected = [set("n1", "last", "u2", "two again", "03"), set("n2", "n1", "a1", "one again", "06")];
+        assert_eq!(labels(&made), expected);
+    }
+
+    #[test]
+    fn a_label_keeps_its_time_as_it_is_stored() {
+        let plain = "\"2026-01-01T00:00:01.000Z\"";
+        for (stored, kept) in [
+            ("1767607201000", "1767607201000"),
+            ("\"yesterday\"", "\"yesterday\""),
+            ("\"2026-01-05T10:00:05+01:00\"", "\"2026-01-05T10:00:05+01:00\""),
+            ("1.5e9", "1.5e9"),
+        ] {
+            let set = label("L1", "u1", "u1", "x").replace(plain, stored);
+            let made = fork(&session(&[message("u1", "", "user", "1"), set]), "--at u1");
+            assert_eq!(labels(&made), [label("n1", "u1", "u1", "x").replace(plain, kept)]);
+        }
+        let timeless = label("L1", "u1", "u1", "x").replace(&format!(r#","timestamp":{plain}"#), "");
+        let made = fork(&session(&[message("u1", "", "user", "1"), timeless]), "--at u1");
+        assert_eq!(labels(&made), [label("n1", "u1", "u1", "x").replace(plain, "\"T\"")]);
+    }
+
+    #[test]
+    fn a_path_of_labels_alone_leaves_nothing_to_keep() {
+        let session =
+            session(&[label("L0", "", "u1", "early"), label("L1", "L0", "x", "y"), message("u1", "L1", "user", "x")]);
+        check(&session, "u1", "-");
+        check(&session, "--at L0", "-");
+        let made = fork(&session, "--at u1");
+        assert_eq!(ids(&session, made.fork.kept.iter().copied()), "u1");
+        assert_eq!(labels(&made), [label("n1", "u1", "u1", "early")]);
+    }
+
+    #[test]
+    fn a_compaction_that_kept_from_a_label_keeps_from_the_next_entry() {
+        let compaction = |kept: &str, replay: &str| {
+            format!(
+                r#""summary":"s","firstKeptEntryId":"{kept}","tokensBefore":1,"providerReplayThroughEntryId":"{replay}""#
+            )
+        };
+        for (kept, expected) in
+            [("L1", "a1"), ("L2", "a1"), ("L3", "c1"), ("u1", "u1"), ("c1", "c1"), ("gone", "gone"), ("", "")]
+        {
+            for (replay, through) in [("L1", "a1"), ("u1", "u1"), ("gone", "gone")] {
+                let session = session(&[
+                    message("u1", "", "user", "1"),
+                    label("L1", "u1", "u1", "x"),
+                    label("L2", "L1", "u1", "y"),
+                    message("a1", "L2", "assistant", "2"),
+                    label("L3", "a1", "u1", "z"),
+                    entry("compaction", "c1", "L3", &compaction(kept, replay)),
+                    message("u2", "c1", "user", "3"),
+                ]);
+                let made = fork(&session, "--at u2");
+                let expected = entry("compaction", "c1", "a1", &compaction(expected, through));
+                assert_eq!(String::from_utf8_lossy(&made.lines[2]), expected, "{kept} {replay}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_copied_to_the_byte() {
+        let odd = [
+            r#"{ "type" : "message","id":"u1", "parentId":null,"n":1E5,"big":12345678901234567890,"message":{"role":"user","content":"\ud83d \u00e9 \/"}}"#.as_bytes(),
+            b"{\"type\":\"message\",\"id\":\"a1\",\"parentId\":\"u1\",\"message\":{\"role\":\"assistant\",\"content\":\"bad \xff\xfe utf-8\"},\"x\":[ ]}\r",
+            r#"  {"type":"from_the_future","id":"f1","parentId":"a1","deep":{"er":[{"est":null}]},"dup":1,"dup":2} "#.as_bytes(),
+        ];
+        let set = label("L1", "f1", "u1", "x");
+        let child = |parent: &str| {
+            let start = format!(
+                r#"{{"parentId" : "{parent}" , "type":"message","id":"u2","message":{{"role":"user","content":""#
+            );
+            [start.as_bytes(), b"\xc3( \\ud83d\"}}"].concat()
+        };
+        let lines = [HEADER.as_bytes(), odd[0], odd[1], b"{\"malformed", odd[2], set.as_bytes(), &child("L1")];
+        let session = read(&[&lines.join(&b'\n')[..], b"\n"].concat());
+        let made = fork(&session, "--at u2");
+        assert_eq!(made.lines[..3], odd.map(<[u8]>::to_vec), "malformed lines are in no path");
+        assert_eq!(made.lines[3], child("f1"), "only the parent is another one");
+    }
+
+    #[test]
+    fn an_id_that_stands_twice_is_copied_once() {
+        let session = session(&[
+            message("u1", "", "user", "old"),
+            message("a1", "u1", "assistant", "x"),
+            message("u1", "", "user", "new"),
+            message("u2", "a1", "user", "y"),
+        ]);
+        let made = fork(&session, "--at u2");
+        assert_eq!(ids(&session, made.fork.kept.iter().copied()), "u1 a1 u2");
+        assert_eq!(String::from_utf8_lossy(&made.lines[0]), message("u1", "", "user", "new"));
+    }
+
+    #[test]
+    fn calls_of_the_last_answer_want_a_result() {
+        let entries = [
+            message("u1", "", "user", "x"),
+            calls("a1", "u1", &[("read", "x"), ("read", "y")]),
+            result("t1", "a1", "call-0"),
+            result("t2", "t1", "call-1"),
+            result("t3", "a1", "call-1"),
+            message("a2", "a1", "assistant", "never mind"),
+        ];
+        let session = session(&entries);
+        for (leaf, expected) in
+            [("u1", ""), ("a1", "call-0 call-1"), ("t1", "call-1"), ("t2", ""), ("t3", "call-0"), ("a2", ""), ("-", "")]
+        {
+            let path = walk::path(&session, node(&session, leaf));
+            assert_eq!(unanswered(&mut Bodies::new(&session), &path).unwrap().join(" "), expected, "{leaf}");
+        }
+    }
+}

@@ -289,3 +289,199 @@ impl Write for Ended<'_> {
         self.out.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use crate::core::draft::{Draft, World};
+    use crate::core::label::Change;
+    use crate::core::load::Keep;
+    use crate::core::lock::Patience;
+    use crate::core::session::Session;
+    use crate::core::session::sample::{HEADER, forked, message, read};
+    use crate::core::source::Source;
+    use crate::core::write::Manners;
+
+    use super::{Anchor, Commit, Committed, Guard, Result, check, is_whole};
+
+    /// A session file that was read, so that others can change it before it is written to.
+    struct Stale {
+        _folder: TempDir,
+        path: PathBuf,
+        session: Session,
+    }
+
+    impl Stale {
+        fn new(bytes: &str) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("s.jsonl");
+            fs::write(&path, bytes).unwrap();
+            let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+            Self { _folder: folder, path, session }
+        }
+
+        /// Labels `u1`; the first id that is tried is `n1`.
+        fn label(&self, anchor: Anchor, guard: Guard) -> Result<Committed> {
+            let patience = Patience { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None };
+            let manners = Manners { patience, force: true };
+            let needs = vec!["u1".to_owned()];
+            let commit = Commit { path: &self.path, manners, jobs: 1, anchor, guard, needs };
+            let mut count = 0;
+            let mut fresh = || {
+                count += 1;
+                format!("n{count}")
+            };
+            let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
+            let change = Change { target: "u1".to_owned(), name: Some("mark".to_owned()) };
+            commit.write(&self.session, &mut world, &mut |draft: &mut Draft<'_>| change.append(draft))
+        }
+    }
+
+    /// Returns the lines of a file, each with its line feed.
+    fn file<S: AsRef<str>>(lines: &[S]) -> String {
+        lines.iter().flat_map(|line| [line.as_ref(), "\n"]).collect()
+    }
+
+    /// Returns the file with the entries of [`forked`], whose leaf is `b2`.
+    fn old() -> String {
+        file(&[&[HEADER.to_owned()][..], &forked()].concat())
+    }
+
+    /// Returns lines: `c1<b2` is a message with its parent, other words are no entries.
+    fn lines(words: &str) -> String {
+        let line = |word: &str| match word.split_once('<') {
+            Some((id, parent)) => message(id, parent, "user", "meanwhile"),
+            None if word == "marker" => r#"{"type":"marker"}"#.to_owned(),
+            None => format!("{word} is not JSON"),
+        };
+        file(&words.split(' ').filter(|word| !word.is_empty()).map(line).collect::<Vec<_>>())
+    }
+
+    /// What others do to the file; where the label is to hang; what must not have happened; and what
+    /// the label becomes a child of, or `changed`.
+    const CASES: &str = "
+append c1<b2 noise c2<a1 marker   at the leaf                         -> c2
+append c1<b2                      at t2                               -> t2
+append noise                      at the leaf                         -> b2
+finish c1<b2                      at the leaf                         -> c1
+append c1<b2                      at a1                               -> a1
+
+append c1<b2                      at a1         unless b2 moved       -> changed
+append c1<a1                      at a1         unless b2 moved       -> changed
+append noise                      at a1         unless b2 moved       -> a1
+append b2<b1                      at a1         unless b2 moved       -> a1
+append c1<t2                      at a1         unless t2 has child   -> changed
+append c1<b2                      at a1         unless t2 has child   -> a1
+append c1<u2                      at a1         unless t2 has child   -> a1
+append t2<t2                      at a1         unless t2 has child   -> a1
+append c1<b2                      at a1         unless - has child    -> a1
+
+rewrite c1<b2                     at the leaf                         -> c1
+rewrite                           at a1         unless b2 moved       -> a1
+rewrite c1<b2                     at a1         unless b2 moved       -> changed
+rewrite c1<b2                     at a1         unless b2 has child   -> changed
+rewrite c1<b2                     at a1         unless t2 has child   -> a1
+rewrite c1<b2                     at a1         unless - has child    -> a1
+
+cut                               at the leaf                         -> a2
+cut                               at a1                               -> a1
+cut                               at b1                               -> changed
+cut                               at a1         unless b2 moved       -> changed
+
+swap x1<                          at the leaf                         -> changed
+swap u1<                          at the leaf                         -> u1
+";
+
+    #[test]
+    fn new_entries_hang_where_they_should_whatever_others_did_meanwhile() {
+        let cases: Vec<_> = CASES.lines().filter(|row| !row.is_empty()).collect();
+        assert_eq!(cases.len(), 26);
+        for row in cases {
+            let (done, expected) = row.split_once(" -> ").unwrap();
+            let (done, guard) = done.split_once(" unless ").unwrap_or((done, ""));
+            let (done, anchor) = done.split_once(" at ").unwrap();
+            let (verb, words) = done.trim().split_once(' ').unwrap_or((done.trim(), ""));
+            let named = |id: &str| (id != "-").then(|| id.to_owned());
+            let anchor = if anchor.trim() == "the leaf" { Anchor::Leaf } else { Anchor::At(named(anchor.trim())) };
+            let guard = match guard.trim().split_once(' ') {
+                None => Guard::None,
+                Some((id, "moved")) => Guard::Unmoved(named(id)),
+                Some((id, _)) => Guard::Childless(named(id)),
+            };
+            let now = match verb {
+                "append" | "rewrite" => old() + &lines(words),
+                "finish" => old() + lines(words).trim_end(),
+                "cut" => old().split_inclusive('\n').take(5).collect(),
+                _ => file(&[HEADER]) + &lines(words),
+            };
+            let stale = Stale::new(&old());
+            if verb == "rewrite" || verb == "swap" {
+                fs::remove_file(&stale.path).unwrap();
+            }
+            fs::write(&stale.path, &now).unwrap();
+            let result = stale.label(anchor, guard);
+            let found = fs::read_to_string(&stale.path).unwrap();
+            match result {
+                Ok(done) => {
+                    assert_eq!(done.anchor.as_deref(), Some(expected), "{row}");
+                    let end = format!(
+                        r#"{{"type":"label","id":"n1","parentId":"{expected}","timestamp":"T","targetId":"u1","label":"mark"}}"#
+                    );
+                    let feed = if now.ends_with('\n') { "" } else { "\n" };
+                    assert_eq!(found, format!("{now}{feed}{end}\n"), "{row}");
+                }
+                Err(error) => {
+                    assert_eq!((error.kind().name(), expected), ("changed", "changed"), "{row}");
+                    assert_eq!(found, now, "{row}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_that_others_took_meanwhile_is_not_used() {
+        let stale = Stale::new(&old());
+        fs::write(&stale.path, old() + &lines("n1<b2 n2<n1")).unwrap();
+        assert_eq!(stale.label(Anchor::Leaf, Guard::None).unwrap().ids, ["n3"]);
+    }
+
+    #[test]
+    fn newer_and_unclear_versions_are_not_written_to() {
+        for (header, entry, is_writable) in [
+            (r#""version":3,"#, r#""id":"u1","#, true),
+            (r#""version":2,"#, r#""id":"u1","#, true),
+            (r#""version":1,"#, "", true),
+            ("", "", true),
+            // Versions 1 and 2 may both look so.
+            ("", r#""id":"u1","#, false),
+            (r#""version":4,"#, r#""id":"u1","#, false),
+        ] {
+            let text = format!(
+                "{{\"type\":\"session\",{header}\"id\":\"s\"}}\n{{\"type\":\"message\",{entry}\"message\":{{}}}}\n"
+            );
+            let error = check(&read(text.as_bytes())).err().map(|error| error.kind().name());
+            assert_eq!(error, (!is_writable).then_some("unsupported-version"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_whole_if_it_is_blank_or_one_object() {
+        for (line, expected) in [
+            ("", true),
+            (" \t\r", true),
+            (r#"{"type":"x"}"#, true),
+            ("\u{feff} {} ", true),
+            (r#"{"type":"x""#, false),
+            (r#"{"type":"x"} {"#, false),
+            ("[]", false),
+            ("noise", false),
+        ] {
+            assert_eq!(is_whole(line.as_bytes()), expected, "{line:?}");
+        }
+    }
+}

@@ -371,3 +371,296 @@ fn is_null(raw: Raw<'_>) -> bool {
 fn stored(raw: Raw<'_>) -> String {
     String::from_utf8_lossy(raw.bytes()).into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::core::body::Bodies;
+    use crate::core::session::Session;
+    use crate::core::session::sample::{entry, ids, label, message, node, session};
+
+    use super::{Context, Item, State, build, hidden};
+
+    fn context(session: &Session, leaf: &str) -> Context {
+        build(&mut Bodies::new(session), node(session, leaf)).unwrap()
+    }
+
+    /// Returns the messages of a context by the entries that they come from.
+    fn messages(session: &Session, items: &[Item]) -> String {
+        let item = |item: &Item| {
+            let id = session.id(item.node());
+            match *item {
+                Item::Stored(_) => id.to_owned(),
+                Item::Edited { edit, .. } => format!("{id}={}", session.id(edit)),
+                Item::Custom(_) => format!("custom:{id}"),
+                Item::Branch(_) => format!("branch:{id}"),
+                Item::System(_) => format!("system:{id}"),
+                Item::Compaction(_) => format!("compaction:{id}"),
+            }
+        };
+        items.iter().map(item).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Checks contexts, each a leaf and its messages.
+    #[track_caller]
+    fn check(session: &Session, contexts: &[(&str, &str)]) {
+        for (leaf, expected) in contexts {
+            let context = context(session, leaf);
+            assert_eq!(messages(session, &context.items), *expected, "at {leaf}");
+            assert_eq!(ids(session, context.leaf), *leaf);
+        }
+    }
+
+    /// A chain of entries, each a child of the one before: type, id and members.
+    fn chain(entries: &[(&str, &str, &str)]) -> Session {
+        let parents = std::iter::once("").chain(entries.iter().map(|(_, id, _)| *id));
+        let line = |(&(kind, id, members), parent): (&(&str, &str, &str), &str)| match kind {
+            "user" | "assistant" | "toolResult" | "system" | "martian" => message(id, parent, kind, members),
+            kind => entry(kind, id, parent, members),
+        };
+        session(&entries.iter().zip(parents).map(line).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn messages_come_in_the_order_of_the_path() {
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("model_change", "m1", r#""model":"a/b""#),
+            ("assistant", "a1", "x"),
+            ("custom_message", "c1", r#""customType":"x","content":"x""#),
+            ("custom", "x1", r#""customType":"x","data":1"#),
+            ("branch_summary", "b1", r#""fromId":"u1","summary":"tried""#),
+            ("branch_summary", "b2", r#""fromId":"u1","summary":"""#),
+            ("branch_summary", "b3", r#""fromId":"u1""#),
+            ("toolResult", "t1", "x"),
+            ("from_the_future", "f1", ""),
+        ]);
+        check(&session, &[("f1", "u1 a1 custom:c1 branch:b1 t1"), ("m1", "u1"), ("u1", "u1"), ("-", "")]);
+        let roles = context(&session, "f1").items.iter().map(|item| item.role(&session)).collect::<Vec<_>>();
+        assert_eq!(roles, ["user", "assistant", "custom", "branchSummary", "toolResult"]);
+    }
+
+    #[test]
+    fn each_branch_has_its_own_messages() {
+        let session = session(&[
+            message("u1", "", "user", "first"),
+            message("a1", "u1", "assistant", "one"),
+            message("u2", "a1", "user", "second"),
+            message("u3", "a1", "user", "other"),
+            label("L1", "u3", "u2", "x"),
+        ]);
+        check(&session, &[("L1", "u1 a1 u3"), ("u3", "u1 a1 u3"), ("u2", "u1 a1 u2")]);
+    }
+
+    #[test]
+    fn the_last_compaction_counts_and_keeps_from_its_entry_on() {
+        let compacted = |members: &str| {
+            chain(&[
+                ("user", "u1", "x"),
+                ("compaction", "c1", r#""summary":"older","firstKeptEntryId":"u1""#),
+                ("system", "s1", "rules"),
+                ("user", "u2", "x"),
+                ("assistant", "a2", "x"),
+                ("compaction", "c2", members),
+                ("user", "u3", "x"),
+            ])
+        };
+        let kept = |id: &str| format!(r#""summary":"s","firstKeptEntryId":"{id}""#);
+        for (members, expected) in [
+            (kept("a2"), "compaction:c2 a2 u3"),
+            (kept("u2"), "compaction:c2 u2 a2 u3"),
+            // System messages before it are gone: it has its own.
+            (kept("u1"), "compaction:c2 u1 u2 a2 u3"),
+            (kept("u1") + r#","systemMessage":{"role":"system","content":"x"}"#, "system:c2 compaction:c2 u1 u2 a2 u3"),
+            (kept("u1") + r#","systemMessage":"x""#, "compaction:c2 u1 u2 a2 u3"),
+            // What is not before it on the path keeps nothing.
+            (kept("c2"), "compaction:c2 u3"),
+            (kept("u3"), "compaction:c2 u3"),
+            (kept("gone"), "compaction:c2 u3"),
+            (kept(""), "compaction:c2 u3"),
+            (r#""summary":"s""#.to_owned(), "compaction:c2 u3"),
+        ] {
+            let session = compacted(&members);
+            check(&session, &[("u3", expected), ("a2", "compaction:c1 u1 s1 u2 a2")]);
+            let is_told =
+                context(&session, "u3").problems.list().iter().any(|problem| problem.message.contains("keeps from"));
+            assert_eq!(is_told, members.contains("gone") || members.contains("\"u3\""), "{members}");
+        }
+    }
+
+    #[test]
+    fn a_history_that_a_provider_keeps_replaces_what_was_kept() {
+        let compacted = |provider: &str, history: &str, through: &str| {
+            let remote =
+                format!(r#"{{"openaiRemoteCompaction":{{"provider":{provider},"replacementHistory":{history}}}}}"#);
+            let members = format!(r#""summary":"s","firstKeptEntryId":"u1","preserveData":{remote}{through}"#);
+            chain(&[("user", "u1", "x"), ("user", "u2", "x"), ("compaction", "c1", &members), ("user", "u3", "x")])
+        };
+        let through = |id: &str| format!(r#","providerReplayThroughEntryId":"{id}""#);
+        for (provider, history, through, expected) in [
+            ("\"openai\"", "[]", String::new(), "compaction:c1 u3"),
+            ("\"openai\"", "[]", through("u1"), "compaction:c1 u2 u3"),
+            ("\"openai\"", "[]", through("u2"), "compaction:c1 u3"),
+            ("\"openai\"", "[]", through("gone"), "compaction:c1 u3"),
+            // It is not usable.
+            ("\"\"", "[]", through("u1"), "compaction:c1 u1 u2 u3"),
+            ("7", "[]", through("u1"), "compaction:c1 u1 u2 u3"),
+            ("\"openai\"", "{}", through("u1"), "compaction:c1 u1 u2 u3"),
+        ] {
+            check(&compacted(provider, history, &through), &[("u3", expected)]);
+        }
+    }
+
+    #[test]
+    fn a_reset_hides_what_is_before_it_unless_a_compaction_follows() {
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("compaction", "c1", r#""summary":"s","firstKeptEntryId":"u1""#),
+            ("reset_boundary", "r1", ""),
+            ("user", "u2", "x"),
+            ("compaction", "c2", r#""summary":"s","firstKeptEntryId":"u1""#),
+            ("user", "u3", "x"),
+        ]);
+        check(&session, &[("r1", ""), ("u2", "u2"), ("u3", "compaction:c2 u1 u2 u3")]);
+    }
+
+    #[test]
+    fn the_last_edit_replaces_a_message_or_takes_it_out() {
+        let edit = |target: &str, rest: &str| format!(r#""targetId":"{target}"{rest}"#);
+        let replaced = r#","replacement":{"content":"new"}"#;
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("custom_message", "c1", r#""customType":"x","content":"x""#),
+            ("system", "s1", "x"),
+            ("context_edit", "e1", &edit("u1", replaced)),
+            ("context_edit", "e2", &edit("c1", replaced)),
+            ("context_edit", "e3", &edit("s1", replaced)),
+            ("context_edit", "e4", &edit("gone", replaced)),
+            ("context_edit", "e5", &edit("u1", r#","replacement":null"#)),
+            ("context_edit", "e6", &edit("c1", "")),
+            ("context_edit", "e7", &edit("u1", replaced)),
+        ]);
+        let contexts = [
+            ("e1", "u1=e1 custom:c1 s1"),
+            ("e2", "u1=e1 c1=e2 s1"),
+            // Only messages of users, assistants, tools and extensions can be edited.
+            ("e4", "u1=e1 c1=e2 s1"),
+            ("e5", "c1=e2 s1"),
+            ("e6", "s1"),
+            ("e7", "u1=e7 s1"),
+        ];
+        check(&session, &contexts);
+    }
+
+    #[test]
+    fn what_a_compaction_hides_can_be_listed() {
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("assistant", "a1", "x"),
+            ("context_edit", "e1", r#""targetId":"a1","replacement":{"content":"new"}"#),
+            ("user", "u2", "x"),
+            ("compaction", "c1", r#""summary":"s","firstKeptEntryId":"u2""#),
+            ("user", "u3", "x"),
+        ]);
+        let hidden = |leaf| {
+            let context = context(&session, leaf);
+            let hidden = hidden(&mut Bodies::new(&session), &context).unwrap();
+            hidden.map(|hidden| format!("{}: {}", session.id(hidden.compaction), messages(&session, &hidden.items)))
+        };
+        assert_eq!((hidden("u3").as_deref(), hidden("u2")), (Some("c1: u1 a1=e1"), None));
+    }
+
+    #[test]
+    fn what_is_odd_is_told_with_its_line() {
+        let session = session(&[
+            message("u1", "", "user", "elsewhere"),
+            message("u2", "gone", "user", "one"),
+            message("m1", "u2", "martian", "two"),
+            entry("compaction", "c1", "m1", r#""summary":"s","firstKeptEntryId":"u1""#),
+        ]);
+        let problems = |leaf| {
+            let problems = context(&session, leaf).problems.list();
+            let told = problems.iter().map(|problem| format!("{} {}", problem.line.unwrap(), problem.kind.name()));
+            told.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(problems("u1"), "");
+        assert_eq!(problems("u2"), "3 unreachable");
+        assert_eq!(problems("m1"), "3 unreachable, 4 malformed-message");
+        assert_eq!(problems("c1"), "3 unreachable, 5 kept-range-unknown");
+        check(&session, &[("m1", "u2")]);
+    }
+
+    #[test]
+    fn settings_are_those_of_the_last_entry_that_sets_them() {
+        /// What an entry changes in the state before it.
+        type Change = fn(&mut State);
+        let rows: [(&str, &str, &str, Change); 16] = [
+            ("user", "e00", "x", |_| ()),
+            ("thinking_level_change", "e01", r#""thinkingLevel":"high""#, |state| {
+                state.thinking_level = "high".to_owned()
+            }),
+            ("thinking_level_change", "e02", r#""thinkingLevel":7"#, |state| state.thinking_level = "off".to_owned()),
+            ("model_change", "e03", r#""model":"a/b""#, |state| set_model(state, "default", "a/b")),
+            ("model_change", "e04", r#""model":"c/d","role":"plan""#, |state| set_model(state, "plan", "c/d")),
+            ("model_change", "e05", r#""model":"e/f","role":"""#, |state| set_model(state, "default", "e/f")),
+            // The form with a provider of its own knows no roles.
+            ("model_change", "e06", r#""provider":"g","modelId":"h","role":"plan""#, |state| {
+                set_model(state, "default", "g/h");
+            }),
+            ("model_change", "e07", r#""role":"plan""#, |_| ()),
+            ("mode_change", "e08", r#""mode":"plan","data":{"file": "x"}"#, |state| {
+                (state.mode, state.mode_data) = ("plan".to_owned(), Some(r#"{"file": "x"}"#.to_owned()));
+            }),
+            ("mode_change", "e09", r#""data":null"#, |state| (state.mode, state.mode_data) = ("none".to_owned(), None)),
+            ("service_tier_change", "e10", r#""serviceTier":{"openai": "flex"}"#, |state| {
+                state.service_tier = Some(r#"{"openai": "flex"}"#.to_owned());
+            }),
+            ("service_tier_change", "e11", r#""serviceTier":null"#, |state| state.service_tier = None),
+            ("mcp_tool_selection", "e12", r#""selectedToolNames":["a", "b"]"#, |state| {
+                state.mcp_tools = Some(r#"["a", "b"]"#.to_owned());
+            }),
+            ("ttsr_injection", "e13", r#""injectedRules":["r2",7,"r1","r2"]"#, |state| {
+                state.ttsr_rules = vec!["r2".to_owned(), "r1".to_owned()];
+            }),
+            ("ttsr_injection", "e14", r#""injectedRules":["r1","r0"]"#, |state| state.ttsr_rules.push("r0".to_owned())),
+            ("ttsr_injection", "e15", r#""injectedRules":"r9""#, |_| ()),
+        ];
+        let session = chain(&rows.map(|(kind, id, members, _)| (kind, id, members)));
+        let mut expected = State::default();
+        for (_, id, _, change) in rows {
+            change(&mut expected);
+            let found = State { known_rules: Default::default(), ..context(&session, id).state };
+            assert_eq!(found, expected, "after {id}");
+        }
+        assert_eq!(context(&session, "-").state, State::default());
+    }
+
+    fn set_model(state: &mut State, role: &str, model: &str) {
+        state.models.insert(role.to_owned(), model.to_owned());
+    }
+
+    #[test]
+    fn the_model_that_answered_last_is_the_default_unless_another_was_set_later() {
+        let answer = |names: &str| format!(r#""message":{{"role":"assistant","content":"x"{names}}}"#);
+        let by = |provider: &str, model: &str| answer(&format!(r#","provider":"{provider}","model":"{model}""#));
+        let session = chain(&[
+            ("message", "a1", &by("p", "one")),
+            ("message", "a2", &by("p", "two")),
+            ("message", "a3", &answer(r#","model":"three""#)),
+            ("model_change", "m1", r#""model":"q/plan","role":"plan""#),
+            ("model_change", "m2", r#""model":"q/set""#),
+            ("user", "u1", "x"),
+            ("message", "a4", &by("p", "four")),
+        ]);
+        for (leaf, expected) in [
+            ("a1", "p/one"),
+            ("a2", "p/two"),
+            ("a3", "p/two"),
+            ("m1", "p/two"),
+            ("m2", "q/set"),
+            ("u1", "q/set"),
+            ("a4", "p/four"),
+        ] {
+            assert_eq!(context(&session, leaf).state.models["default"], expected, "at {leaf}");
+        }
+    }
+}

@@ -88,3 +88,45 @@ impl<'d> Draft<'d> {
         self.ids.push(id);
     }
 }
+
+/// Returns the lines that `make` adds after an entry, with the ids `n1`, `n2` and so on, and the
+/// time `T`.
+#[cfg(test)]
+pub(crate) fn drafted(leaf: Option<&str>, make: impl FnOnce(&mut Draft<'_>)) -> Vec<String> {
+    let mut count = 0;
+    let mut fresh = || {
+        count += 1;
+        format!("n{count}")
+    };
+    let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
+    let mut draft = Draft::new(&mut world, leaf.map(str::to_owned), &|_| false);
+    make(&mut draft);
+    String::from_utf8(draft.lines).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, Value, World, drafted};
+
+    #[test]
+    fn each_new_entry_is_a_child_of_the_one_before() {
+        let lines = drafted(Some("u1"), |draft| {
+            draft.append("a\"b", &[("x", Value::Str("é\u{1}")), ("y", Value::Json(b"[1.0,\r\n2]"))]);
+            draft.append_at("c", b"17", &[]);
+        });
+        let first = r#"{"type":"a\"b","id":"n1","parentId":"u1","timestamp":"T","x":"é\u0001","y":[1.0,  2]}"#;
+        assert_eq!(lines, [first, r#"{"type":"c","id":"n2","parentId":"n1","timestamp":17}"#]);
+    }
+
+    #[test]
+    fn an_id_that_is_taken_is_not_used() {
+        let mut ids = ["n1", "n1", "taken", "n2"].into_iter().map(str::to_owned);
+        let mut fresh = || ids.next().unwrap();
+        let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
+        let mut draft = Draft::new(&mut world, None, &|id| id == "taken");
+        draft.append("a", &[]);
+        draft.append("b", &[]);
+        assert_eq!(draft.ids, ["n1", "n2"]);
+        assert!(draft.lines.starts_with(br#"{"type":"a","id":"n1","parentId":null"#));
+    }
+}

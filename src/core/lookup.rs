@@ -251,3 +251,185 @@ pub fn title(path: &Path, jobs: usize) -> String {
     let session = Source::open(path).and_then(|source| Session::load(source, Keep::NOTHING, jobs));
     session.and_then(|session| Bodies::new(&session).title()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::path::{Path, PathBuf};
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use tempfile::TempDir;
+
+    use super::{ById, Kept, Newest, Shelf, is_path};
+
+    /// Folders of sessions, each file with the second at which it was written to last.
+    struct Scene(TempDir);
+
+    impl Scene {
+        /// Makes sessions, each as its file, its id and its working folder.
+        fn new(sessions: &[(&str, &str, &str)]) -> Self {
+            let scene = Self(tempfile::tempdir().unwrap());
+            for (at, (file, id, cwd)) in (1..).zip(sessions) {
+                let cwd = scene.path(cwd).display().to_string();
+                let header = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"{cwd}\"}}\n");
+                scene.file(file, &header, at);
+            }
+            scene
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().canonicalize().unwrap().join(name)
+        }
+
+        fn file(&self, name: &str, text: &str, second: u64) {
+            let path = self.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            let file = File::options().append(true).open(&path).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(second)).unwrap();
+        }
+
+        fn shelf(&self) -> Shelf {
+            Shelf::new(&[self.path("pi"), self.path("omp")])
+        }
+
+        /// Returns the names of files below the scene.
+        fn names(&self, kept: &[Kept]) -> String {
+            let root = self.path("");
+            let name = |kept: &Kept| kept.path.strip_prefix(&root).unwrap().display().to_string();
+            kept.iter().map(name).collect::<Vec<_>>().join(" ")
+        }
+
+        /// Checks which files ids mean; `near:` and the ids that come near for those that mean none.
+        #[track_caller]
+        fn check(&self, cases: &[(&str, &str)]) {
+            for (name, expected) in cases {
+                let found = match self.shelf().by_id(name) {
+                    ById::None(near) => format!("near: {}", near.join(" ")),
+                    ById::One(kept) => self.names(&[kept]),
+                    ById::Many(found) => self.names(&found),
+                };
+                assert_eq!(found, *expected, "{name}");
+            }
+        }
+
+        /// Returns the latest session of a folder; `else` stands before one of another folder.
+        fn latest(&self, cwd: &str) -> String {
+            match self.shelf().latest(&self.path(cwd)) {
+                Newest::Here(kept) => self.names(&[kept]),
+                Newest::Elsewhere(kept) => format!("else {}", self.names(&[kept])),
+                Newest::Nowhere => "nowhere".to_owned(),
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_or_its_start_names_a_session() {
+        let scene = Scene::new(&[
+            ("pi/--shop--/2026_zzzz9999.jsonl", "aaaa1111-0000", "shop"),
+            ("omp/-shop/x.jsonl", "aaaa2222-0000", "shop"),
+            ("omp/flat.jsonl", "s-1", "shop"),
+            ("omp/whole.jsonl", "aaaa", "shop"),
+            ("pi/w/copy.jsonl", "aaaa2222-0000", "shop"),
+            ("pi/w/odd.jsonl", "latest", "shop"),
+        ]);
+        scene.check(&[
+            ("aaaa1", "pi/--shop--/2026_zzzz9999.jsonl"),
+            ("aaaa1111-0000", "pi/--shop--/2026_zzzz9999.jsonl"),
+            // A whole id is not the start of another one, and has no fewest characters.
+            ("aaaa", "omp/whole.jsonl"),
+            ("s-1", "omp/flat.jsonl"),
+            // The newest comes first.
+            ("aaaa2222", "pi/w/copy.jsonl omp/-shop/x.jsonl"),
+            ("aaaa2222-0000", "pi/w/copy.jsonl omp/-shop/x.jsonl"),
+            // What counts is the header, not the name of the file.
+            ("zzzz9999", "near: "),
+            // A start has at least four characters; of copies one id is near.
+            ("s-", "near: s-1"),
+            ("aaba2222", "near: aaaa2222-0000"),
+            ("AAAA11", "near: aaaa1111-0000"),
+            // What cannot be typed is not advised.
+            ("latesd", "near: "),
+        ]);
+    }
+
+    #[test]
+    fn only_session_files_one_folder_down_are_looked_at() {
+        let scene = Scene::new(&[
+            ("pi/.hidden.jsonl", "aaaa1111", "shop"),
+            ("pi/w/s.jsonl.bak", "aaaa2222", "shop"),
+            ("pi/w/deep/er/s.jsonl", "aaaa3333", "shop"),
+            ("pi/run.jsonl", "bbbb1111", "shop"),
+            // What an agent keeps beside a session, under its name.
+            ("pi/run/0-explore.jsonl", "bbbb2222", "shop"),
+            ("pi/w/odd.jsonl", "latest", "shop"),
+            ("pi/w/path.jsonl", "a/b", "shop"),
+        ]);
+        scene.file("pi/w/empty.jsonl", "", 100);
+        scene.file("pi/w/text.jsonl", "aaaa4444\n", 100);
+        fs::create_dir(scene.path("pi/w/folder.jsonl")).unwrap();
+        std::os::unix::fs::symlink(scene.path("pi/run.jsonl"), scene.path("pi/w/link.jsonl")).unwrap();
+        std::os::unix::fs::symlink(scene.path("pi"), scene.path("omp")).unwrap();
+        let shelf = scene.shelf();
+        // Ids that are read as a path, or as `latest`, are not offered.
+        assert_eq!(shelf.newest("", 9).iter().map(|kept| &kept.id[..]).collect::<Vec<_>>(), ["bbbb1111"]);
+        assert_eq!((shelf.newest("bbbb2", 9).len(), shelf.newest("", 0).len()), (0, 0));
+        assert!(!shelf.is_empty() && Shelf::new(&[scene.path("gone")]).is_empty());
+        assert_eq!(Shelf::new(&[scene.path("gone")]).unreadable, [scene.path("gone")]);
+    }
+
+    #[test]
+    fn a_header_behind_a_title_is_found_however_long_it_is() {
+        let scene = Scene::new(&[]);
+        let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
+        let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
+        scene.file("omp/w/long.jsonl", &(slot + &header), 1);
+        scene.check(&[("dddd4444", "omp/w/long.jsonl")]);
+    }
+
+    #[test]
+    fn the_latest_session_is_the_last_written_of_the_folder() {
+        let scene = Scene::new(&[
+            ("pi/w/old.jsonl", "aaaa1111", "shop"),
+            ("omp/w/new.jsonl", "aaaa2222", "shop"),
+            ("omp/w/other.jsonl", "aaaa3333", "shop/below"),
+            ("pi/w/lost.jsonl", "aaaa5555", "gone"),
+        ]);
+        scene.file("omp/w/homeless.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n", 6000);
+        scene.file("omp/w/damaged.jsonl", "no session\n", 7000);
+        fs::create_dir(scene.path("shop")).unwrap();
+        std::os::unix::fs::symlink(scene.path("shop"), scene.path("link")).unwrap();
+        for (cwd, expected) in [
+            ("shop", "omp/w/new.jsonl"),
+            ("shop/below", "omp/w/other.jsonl"),
+            // By another name.
+            ("link", "omp/w/new.jsonl"),
+            // A folder that is gone still has its sessions.
+            ("gone", "pi/w/lost.jsonl"),
+            ("elsewhere", "else pi/w/lost.jsonl"),
+        ] {
+            assert_eq!(scene.latest(cwd), expected, "{cwd}");
+        }
+        assert_eq!(Scene::new(&[]).latest("shop"), "nowhere");
+    }
+
+    #[test]
+    fn what_exists_or_looks_like_a_path_is_one() {
+        let scene = Scene::new(&[("latest", "aaaa1111", "shop")]);
+        fs::create_dir(scene.path("01a2")).unwrap();
+        std::os::unix::fs::symlink("nowhere", scene.path("01a3")).unwrap();
+        for name in ["latest", "01a2", "01a3"] {
+            assert!(is_path(&scene.path(name)), "{name}");
+        }
+        for (word, expected) in [
+            ("-", true),
+            ("./latest", true),
+            ("x/01a2", true),
+            ("01a2.jsonl", true),
+            ("01a2", false),
+            ("latest", false),
+        ] {
+            assert_eq!(is_path(Path::new(word)), expected, "{word}");
+        }
+    }
+}

@@ -203,3 +203,191 @@ impl<'n> Nearest<'n> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::core::session::Session;
+    use crate::core::session::sample::{label, message, node, session};
+
+    use super::entry;
+
+    /// Three prompts, a label in the middle, and the leaf that set it.
+    fn prompts() -> Session {
+        session(&[
+            message("aaaa1111", "", "user", "First prompt"),
+            message("bbbb2222", "aaaa1111", "assistant", "First answer"),
+            message("cccc3333", "bbbb2222", "user", "Second prompt"),
+            message("cccc4444", "cccc3333", "assistant", "Second answer"),
+            message("12345678", "cccc4444", "user", "Third prompt"),
+            label("dddd5555", "12345678", "bbbb2222", "plan-b"),
+        ])
+    }
+
+    /// Checks which entry each name means, seen from a leaf, or the kind of the error.
+    #[track_caller]
+    fn check(session: &Session, leaf: &str, cases: &[(&str, &str)]) {
+        for (name, expected) in cases {
+            let found = entry(session, node(session, leaf), name);
+            let found = found.map_or_else(|error| error.kind().name(), |node| session.id(node));
+            assert_eq!(found, *expected, "{name:?} from {leaf}");
+        }
+    }
+
+    /// Returns kind, message and hint for a name that means no entry, seen from the file's leaf.
+    #[track_caller]
+    fn refuse(session: &Session, name: &str) -> (&'static str, String, String) {
+        let error = entry(session, session.leaf(), name).unwrap_err();
+        (error.kind().name(), error.to_string(), error.hint().unwrap())
+    }
+
+    #[test]
+    fn every_form_of_a_name_finds_its_entry() {
+        let cases = [
+            ("aaaa1111", "aaaa1111"),
+            ("aaaa111", "aaaa1111"),
+            ("aaaa", "aaaa1111"),
+            ("cccc4", "cccc4444"),
+            ("1234", "12345678"),
+            ("12345678", "12345678"),
+            ("@", "dddd5555"),
+            ("label:plan-b", "bbbb2222"),
+            ("user:1", "12345678"),
+            ("user:2", "cccc3333"),
+            ("user:3", "aaaa1111"),
+        ];
+        check(&prompts(), "dddd5555", &cases);
+    }
+
+    #[test]
+    fn steps_lead_to_ancestors_of_any_type() {
+        let cases = [
+            ("@~0", "dddd5555"),
+            ("@~", "12345678"),
+            ("@~1", "12345678"),
+            ("@~2", "cccc4444"),
+            ("@~5", "aaaa1111"),
+            ("@~005", "aaaa1111"),
+            ("dddd5555~1", "12345678"),
+            ("dddd~", "12345678"),
+            ("12345678~", "cccc4444"),
+            ("label:plan-b~1", "aaaa1111"),
+            ("user:1~2", "cccc3333"),
+            ("user:2~1", "bbbb2222"),
+        ];
+        check(&prompts(), "dddd5555", &cases);
+    }
+
+    #[test]
+    fn leaf_and_prompts_are_those_of_the_leaf_worked_from() {
+        let cases = [("@", "cccc4444"), ("@~1", "cccc3333"), ("user:1", "cccc3333"), ("user:3", "not-found")];
+        check(&prompts(), "cccc4444", &cases);
+        check(&prompts(), "12345678", &[("user:1", "12345678"), ("label:plan-b", "bbbb2222")]);
+        check(&prompts(), "-", &[("@", "not-found"), ("user:1", "not-found"), ("aaaa", "aaaa1111")]);
+        // A prompt of another branch has no number.
+        let forked = session(&[
+            message("aaaa1111", "", "user", "First prompt"),
+            message("bbbb2222", "aaaa1111", "user", "Left behind"),
+            message("cccc3333", "aaaa1111", "assistant", "Answer"),
+        ]);
+        check(&forked, "cccc3333", &[("user:1", "aaaa1111"), ("user:2", "not-found")]);
+    }
+
+    #[test]
+    fn a_whole_id_goes_before_all_other_meanings() {
+        let session = session(&[
+            message("abcd", "", "user", "short id"),
+            message("abcdef00", "abcd", "user", "same start"),
+            message("abcdef00~1", "abcdef00", "user", "id that looks like a step"),
+            message("@", "abcdef00~1", "user", "id that looks like the leaf"),
+            message("label:x", "@", "user", "id that looks like a label"),
+            message("7", "label:x", "user", "id that looks like a number"),
+            label("eeee0000", "7", "abcd", "x"),
+            message("ffff0000", "eeee0000", "user", "the leaf"),
+        ]);
+        for id in ["abcd", "abcdef00", "abcdef00~1", "@", "label:x", "7"] {
+            check(&session, "ffff0000", &[(id, id)]);
+        }
+        // Steps are split off before the start of an id is looked for.
+        check(&session, "ffff0000", &[("abcdef00~1~1", "abcdef00"), ("abcde", "ambiguous")]);
+    }
+
+    #[test]
+    fn a_label_that_ends_like_steps_can_be_named() {
+        let entries = [
+            message("aaaa1111", "", "user", "one"),
+            message("bbbb2222", "aaaa1111", "user", "two"),
+            label("cccc3333", "bbbb2222", "bbbb2222", "v~1"),
+        ];
+        check(&session(&entries), "cccc3333", &[("label:v~1", "bbbb2222"), ("label:v~1~1", "aaaa1111")]);
+        // Where a label without them exists too, they are steps.
+        let shadowed = [&entries[..], &[label("dddd4444", "cccc3333", "cccc3333", "v")]].concat();
+        check(&session(&shadowed), "dddd4444", &[("label:v~1", "bbbb2222"), ("label:v", "cccc3333")]);
+    }
+
+    #[test]
+    fn a_name_that_means_nothing_is_not_found() {
+        let session = prompts();
+        for name in
+            ["aaa", "", "~", "~1", "zzzzzzzz", "user:0", "user:4", "user:", "user:x", "user:-1", "label:", "label:x"]
+        {
+            let (kind, message, hint) = refuse(&session, name);
+            assert_eq!((kind, message), ("not-found", format!("`{}` names no entry", name)), "{hint}");
+        }
+        for name in ["@~6", "@~99999999999999999999999999", "aaaa1111~1", "label:plan-b~2", "user:3~1"] {
+            let (kind, message, _) = refuse(&session, name);
+            assert_eq!(kind, "not-found");
+            assert!(message.starts_with(&format!("`{name}` goes beyond the root")), "{message}");
+        }
+    }
+
+    #[test]
+    fn near_misses_are_in_the_hint() {
+        let session = prompts();
+        for (name, near) in [
+            ("aaaa1112", "aaaa1111"),
+            ("aaa", "aaaa1111"),
+            ("AAAA11", "aaaa1111"),
+            ("1234568", "12345678"),
+            ("label:plan-c", "label:plan-b"),
+            ("label:planb", "label:plan-b"),
+            ("plan-b", "label:plan-b"),
+            ("plan", "label:plan-b"),
+        ] {
+            let (_, _, hint) = refuse(&session, name);
+            assert!(hint.contains(near), "{name}: {hint}");
+        }
+        let (_, _, hint) = refuse(&session, "zzzzzzzz");
+        assert!(!hint.contains("aaaa") && !hint.contains("plan"), "{hint}");
+    }
+
+    #[test]
+    fn an_ambiguous_name_lists_at_most_ten_candidates() {
+        let (kind, text, _) = refuse(&prompts(), "cccc");
+        let listed = "`cccc` matches 2 entries:\n  cccc3333  Second prompt\n  cccc4444  Second answer";
+        assert_eq!((kind, text.as_str()), ("ambiguous", listed));
+        let many: Vec<_> =
+            (0..12).map(|at| message(&format!("abcd{at:02}"), "", "user", &format!("number {at}"))).collect();
+        let (_, message, _) = refuse(&session(&many), "abcd");
+        assert!(message.starts_with("`abcd` matches 12 entries:\n  abcd00  number 0\n"), "{message}");
+        assert!(message.contains("  abcd09  number 9\n") && !message.contains("abcd10"), "{message}");
+        assert!(message.ends_with("2 more"), "{message}");
+    }
+
+    #[test]
+    fn a_label_on_two_entries_is_ambiguous() {
+        let session = session(&[
+            message("aaaa1111", "", "user", "one"),
+            message("bbbb2222", "aaaa1111", "user", "two"),
+            label("cccc3333", "bbbb2222", "aaaa1111", "twin"),
+            label("dddd4444", "cccc3333", "bbbb2222", "twin"),
+        ]);
+        let (kind, message, _) = refuse(&session, "label:twin");
+        assert_eq!(kind, "ambiguous");
+        assert!(message.contains("aaaa1111  one") && message.contains("bbbb2222  two"), "{message}");
+    }
+
+    #[test]
+    fn a_session_without_entries_has_nothing_to_name() {
+        check(&session::<&str>(&[]), "-", &[("@", "not-found"), ("user:1", "not-found"), ("aaaa", "not-found")]);
+    }
+}

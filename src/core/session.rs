@@ -21,6 +21,8 @@ use super::time::Stamp;
 use build::Builder;
 
 mod build;
+#[cfg(test)]
+pub(crate) mod sample;
 
 /// One entry of a session, by its place among the entries in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -14,7 +14,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn the_sieve_lets_through_what_a_search_finds() {
+fn sieve_lets_through_every_match() {
     let count = std::cell::Cell::new((0, 0));
     for_each_session(|session, _| {
         if session.is_migrated() {
