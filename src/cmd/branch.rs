@@ -44,7 +44,7 @@ Examples:
   session-tree branch session.jsonl user:1            before the last prompt
   session-tree branch session.jsonl --at label:green  a copy up to a label
   session-tree branch session.jsonl --at @~3 --output short.jsonl
-  pi --session \"$(session-tree branch session.jsonl user:2 --quiet)\""))]
+  new=$(session-tree branch session.jsonl user:2) && pi --session \"$new\""))]
 pub struct BranchArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -209,7 +209,7 @@ impl BranchArgs {
         let exit = self.session.after_hooks(app, &self.hooks.hooks().tell(&event));
         let printed = self.tell(app, &session, &fork, &made);
         if made.path.is_some() {
-            super::ended(printed, None)?
+            super::ended(printed, made.path.as_deref(), None)?
         } else {
             printed?
         }

@@ -152,7 +152,7 @@ impl LabelArgs {
             Ok(())
         };
         let printed = print().and_then(|()| Ok(output.finish()?));
-        super::ended(printed, not_synced)
+        super::ended(printed, None, not_synced)
     }
 
     /// Gives the words of the entries, for people. They are read before anything is written, so that

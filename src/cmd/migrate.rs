@@ -32,7 +32,8 @@ use crate::ui::summary;
 ///
 /// In place, each file in one step: it is the old one or the new one, never something between. Only
 /// what must change in a line changes; permissions and modification time stay. A file that is of
-/// version 3 already is not touched, and one bad file does not keep the others.
+/// version 3 already is not touched, and one bad file does not keep the others. The home folder, and
+/// what is above it, is refused: name the sessions' folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -50,7 +51,7 @@ pub struct MigrateArgs {
     /// Only report
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
-    /// Keep what each file was beside it [default suffix: .orig]
+    /// Keep a copy of each original beside it [default suffix: .orig]
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
     /// Write the one input's new form here instead; - for standard output
@@ -142,7 +143,7 @@ impl MigrateArgs {
         let is_changed = outcomes.iter().any(|outcome| outcome.status == Status::Migrated);
         let printed = self.tell(app, &jobs, &outcomes);
         if is_changed {
-            super::ended(printed, None)?
+            super::ended(printed, None, None)?
         } else {
             printed?
         }
@@ -310,7 +311,7 @@ impl MigrateArgs {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        super::ended(self.tell(app, jobs, &outcomes), None)?;
+        super::ended(self.tell(app, jobs, &outcomes), Some(output), None)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -391,8 +392,10 @@ fn refuse_everything(path: &Path, home: Option<&str>) -> Result<()> {
     if !migrate::is_everything(&real(path), home.as_deref()) {
         return Ok(());
     }
-    let message = format!("cannot migrate all of `{}`", path.display());
-    let hint = "name the sessions' folder, such as `~/.pi/agent/sessions`";
+    let real = real(path);
+    let what = if home.as_ref() == Some(&real) { "your home folder" } else { "a folder of much more than sessions" };
+    let message = format!("cannot migrate all of `{}`: it is {what}, `{}`", path.display(), real.display());
+    let hint = "name the sessions' folder, such as `~/.pi/agent/sessions` or `~/.omp/agent/sessions`";
     Err(Failure::usage(message, hint).into())
 }
 

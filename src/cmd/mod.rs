@@ -153,8 +153,8 @@ fn warn_unsynced(app: &App, unsynced: &Unsynced, path: &Path) {
 }
 
 /// Ends a command that changed a file: a failure to print what was done says that it is done, and
-/// a failed sync is told last.
-fn ended(printed: Result<()>, not_synced: Option<Failure>) -> Result<()> {
+/// a failed sync is told last. `made` is the new file, if there is one.
+fn ended(printed: Result<()>, made: Option<&Path>, not_synced: Option<Failure>) -> Result<()> {
     if let Some(failure) = not_synced {
         return Err(failure.into());
     }
@@ -162,7 +162,10 @@ fn ended(printed: Result<()>, not_synced: Option<Failure>) -> Result<()> {
         // A reader that went away is none the wiser, as ever.
         Ok(cause) if cause.kind() == io::ErrorKind::BrokenPipe => cause.into(),
         Ok(cause) => {
-            let hint = "the change is in the file: do not repeat the command".to_owned();
+            let hint = match made {
+                Some(path) => format!("the new file is there: `{}`", path.display()),
+                None => "the change is in the file: do not repeat the command".to_owned(),
+            };
             Failure { hint: Some(hint), ..Failure::output(&cause) }.into()
         }
         Err(error) => error,

@@ -171,7 +171,7 @@ impl NavigateArgs {
             let exit = self.announce(app, &session, &about, &result);
             let printed = self.tell(app, &session, &result, &view);
             return match result.done.is_some() {
-                true => super::ended(printed, not_synced),
+                true => super::ended(printed, None, not_synced),
                 false => printed,
             }
             .map(|()| exit);

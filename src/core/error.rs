@@ -122,6 +122,8 @@ pub enum Error {
     InUse {
         /// Which one.
         holder: Holder,
+        /// Whether the file would be replaced, and not appended to.
+        replaces: bool,
     },
     /// A new file would replace one.
     Exists {
@@ -228,9 +230,13 @@ impl Error {
                 Some(format!("wait for process {pid}, or give it more time with `--lock-timeout`"))
             }
             Self::Locked { holder: None } => Some("give it more time with `--lock-timeout`".to_owned()),
-            Self::InUse { holder } => {
+            Self::InUse { holder, replaces: false } => {
                 Some(format!("close the session in {} first; `--force` writes all the same", holder.program))
             }
+            Self::InUse { holder, replaces: true } => Some(format!(
+                "close the session in {0} first; with `--force`, what {0} writes from then on is lost",
+                holder.program
+            )),
             Self::Exists { .. } => Some("name another file; nothing is replaced".to_owned()),
             Self::Unfinished { .. } => {
                 Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
@@ -276,7 +282,7 @@ impl fmt::Display for Error {
             Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {}", reason(cause)),
             Self::Locked { holder: Some(pid) } => write!(f, "cannot lock it: process {pid} holds the lock"),
             Self::Locked { holder: None } => f.write_str("cannot lock it: another program holds the lock"),
-            Self::InUse { holder: Holder { pid, program } } => {
+            Self::InUse { holder: Holder { pid, program }, .. } => {
                 write!(f, "in use: {program} (process {pid}) has it open for writing and would not see the change")
             }
             Self::Exists { path } => write!(f, "cannot make `{}`: it exists", path.display()),

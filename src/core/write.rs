@@ -74,11 +74,11 @@ impl Place {
         Ok(false)
     }
 
-    fn refuse_if_held(&self, manners: Manners<'_>) -> Result<()> {
+    fn refuse_if_held(&self, manners: Manners<'_>, replaces: bool) -> Result<()> {
         if manners.force {
             return Ok(());
         }
-        holder::find(&self.path).map_or(Ok(()), |holder| Err(Error::InUse { holder }))
+        holder::find(&self.path).map_or(Ok(()), |holder| Err(Error::InUse { holder, replaces }))
     }
 }
 
@@ -144,7 +144,7 @@ pub fn append(
     is_whole: &dyn Fn(&[u8]) -> bool,
     lines: &mut dyn FnMut(&Added<'_>) -> Result<Vec<u8>>,
 ) -> Result<Appended> {
-    place.refuse_if_held(manners)?;
+    place.refuse_if_held(manners, false)?;
     clear_left_over(&place.path);
     let mut waited = Duration::ZERO;
     loop {
@@ -225,7 +225,7 @@ pub fn replace(
     keep_time: bool,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
 ) -> Result<Replaced> {
-    place.refuse_if_held(manners)?;
+    place.refuse_if_held(manners, true)?;
     // A folder that may be written to is no leave to replace a file that may not: this is found out
     // again under the lock, but before the work is done.
     let may_write = OpenOptions::new().append(true).open(&place.path);
@@ -250,7 +250,7 @@ pub fn replace(
     }
     // Who opened it while its new form was written would go on in a file that nobody finds.
     if let Some(holder) = holder::glance(lock.file()).filter(|_| !manners.force) {
-        return Err(Error::InUse { holder });
+        return Err(Error::InUse { holder, replaces: true });
     }
     temporary.check()?;
     if !lock.holds(&place.path) {

@@ -109,7 +109,7 @@ fn program_that_opens_the_file_while_its_new_form_is_written_is_seen() {
         let pid = agent.as_ref().unwrap().pid();
         match replaced {
             Ok(_) => assert!(force),
-            Err(Error::InUse { holder }) => assert_eq!((holder.pid, force), (pid, false)),
+            Err(Error::InUse { holder, replaces: true }) => assert_eq!((holder.pid, force), (pid, false)),
             Err(error) => panic!("{error}"),
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), if force { "new" } else { V1 });
@@ -341,13 +341,20 @@ fn list_of_a_folder_that_cannot_be_looked_into_is_reported() {
 fn result_that_cannot_be_printed_says_that_the_change_is_made() {
     let scratch = forked();
     let old = bytes(&scratch);
-    let mut command = scratch.command(["label", "s.jsonl", "u1", "x", "--json"]);
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { return };
-    let child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
-    let run = end(child);
-    assert_eq!(run.code, 2);
-    let error: serde_json::Value = serde_json::from_str(run.stderr.lines().last().unwrap()).unwrap();
-    assert_eq!(error["error"]["kind"], json!("io"));
-    assert!(error["error"]["hint"].as_str().unwrap().contains("do not repeat"), "{error}");
+    let run = |line: &str| {
+        let mut command = scratch.command(line.split(' '));
+        let child = command.stdout(full.try_clone().unwrap()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = end(child);
+        assert_eq!(run.code, 2);
+        let error: serde_json::Value = serde_json::from_str(run.stderr.lines().last().unwrap()).unwrap();
+        assert_eq!(error["error"]["kind"], json!("io"));
+        error["error"]["hint"].as_str().unwrap().to_owned()
+    };
+    let hint = run("label s.jsonl u1 x --json");
+    assert!(hint.contains("do not repeat"), "{hint}");
     assert_eq!(appended(&old, &bytes(&scratch)).len(), 1);
+    let hint = run("branch s.jsonl u2 --output new.jsonl --json");
+    assert!(hint.contains("new.jsonl"), "the new file is named: {hint}");
+    assert!(scratch.path("new.jsonl").exists());
 }
