@@ -236,11 +236,11 @@ impl SessionArg {
     /// signal that came meanwhile.
     fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
         let mut exit = Exit::Done;
-        for HookFailed { command, why } in failed {
-            if let Failed::Interrupted(signal) = why {
-                exit = Exit::after(*signal);
+        for failed in failed {
+            if let Failed::Interrupted(signal) = failed.why {
+                exit = Exit::after(signal);
             }
-            let message = format!("hook `{command}`: {why}; what was done stays");
+            let message = format!("{failed}; what was done stays");
             app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
         }
         exit.into()
