@@ -74,18 +74,8 @@ impl From<&Error> for Failure {
             Error::Interrupted { signal } => Exit::after(*signal),
             _ => Exit::CouldNot,
         };
-        let lines = match error {
-            Error::Ambiguous { name, candidates, count } => {
-                let lines = candidates.iter().map(|(id, text)| format!("  {id}  {text}"));
-                let more = count - candidates.len();
-                let head = format!("`{name}` matches {count} entries:");
-                let more = (more > 0).then(|| format!("  and {more} more"));
-                std::iter::once(head).chain(lines).chain(more).collect()
-            }
-            _ => vec![error.to_string()],
-        };
         let (kind, message, line, hint) = (error.kind(), error.to_string(), error.line(), error.hint());
-        Self { kind, message, lines, file: None, line, hint, exit }
+        Self { kind, message, lines: error.lines(), file: None, line, hint, exit }
     }
 }
 
@@ -239,4 +229,37 @@ fn place(file: Option<&str>, line: Option<u32>) -> String {
 /// Writes to stderr; if that fails there is nobody left to tell.
 fn print(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use super::{About, Error, ErrorKind, Failure};
+
+    #[test]
+    fn the_core_s_errors_get_the_first_file_that_is_named_and_others_none() {
+        let named = |error: anyhow::Error| Err::<(), _>(error).about(Path::new("a")).about(Path::new("b")).unwrap_err();
+        let failure = |error: anyhow::Error| Failure::of(named(error));
+        let error = failure(Error::NotASession { line: 2, why: "text" }.into());
+        assert_eq!(
+            (error.kind, error.file.as_deref(), error.line),
+            (ErrorKind::NotASession, Some(Path::new("a")), Some(2))
+        );
+        let error = failure(Failure::usage("wrong", "right").into());
+        assert_eq!((error.kind, error.file), (ErrorKind::Usage, None));
+        let error = failure(io::Error::other("full").into());
+        assert_eq!(
+            (error.kind, error.file, &error.message[..]),
+            (ErrorKind::Io, None, "cannot write the output: full")
+        );
+        // The program ends quietly by it.
+        assert!(named(io::Error::from(io::ErrorKind::BrokenPipe).into()).is::<io::Error>());
+        assert_eq!(Failure::of(Error::Empty.into()).kind, ErrorKind::Empty);
+        assert_eq!(
+            Err::<(), _>(Error::Empty).about(Path::new("-")).unwrap_err().downcast::<Failure>().unwrap().file,
+            None
+        );
+    }
 }
