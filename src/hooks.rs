@@ -122,29 +122,28 @@ pub struct HookFailed {
     pub why: Failed,
 }
 
-/// Why hooks gave no answer.
-#[derive(Debug)]
-pub enum Trouble {
-    /// A hook failed.
-    Hook(HookFailed),
-    /// What they get could not be written.
-    Other(anyhow::Error),
+impl std::fmt::Display for HookFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "hook `{}`: {}", self.command, self.why)
+    }
 }
+
+impl std::error::Error for HookFailed {}
 
 impl Hooks<'_> {
     /// Asks all hooks, in order. The first that cancels ends it; else the last that says something
     /// counts. `entries` writes `entriesToSummarize`.
     ///
     /// # Errors
-    /// [`Trouble`].
-    pub fn ask(&self, event: &Event<'_>, entries: Option<&mut Entries<'_>>) -> Result<Answer, Trouble> {
+    /// [`HookFailed`], or what keeps the event from being written.
+    pub fn ask(&self, event: &Event<'_>, entries: Option<&mut Entries<'_>>) -> anyhow::Result<Answer> {
         let mut answer = Answer::Go;
         if self.commands.is_empty() {
             return Ok(answer);
         }
-        let mut input = payload(event, entries).map_err(Trouble::Other)?;
+        let mut input = payload(event, entries)?;
         for command in self.commands {
-            let failed = |why| Trouble::Hook(HookFailed { command: command.clone(), why });
+            let failed = |why| HookFailed { command: command.clone(), why };
             let said = self.run(command, &mut input, |output| answer_of(&output, command)).map_err(failed)?;
             if let Some(said) = said {
                 answer = said;

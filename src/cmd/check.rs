@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ use crate::ui::check::{Counts, Findings, Form};
 use crate::ui::exit::Exit;
 use crate::ui::moved::quoted;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::Failure;
+use crate::ui::report::{About, Failure};
 
 /// Say what is wrong with session files, what it costs, and the cure
 ///
@@ -137,12 +136,11 @@ fn real_folder(path: &Path) -> Option<PathBuf> {
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
-    let failed = |error: Error| Failure::new(&error, path);
     let text = fs::read(path).map_err(Error::io("cannot read the baseline")).map_err(|error| {
         let hint = (!path.exists()).then(|| "`--update-baseline` writes it".to_owned());
-        Failure { hint, ..failed(error) }
+        Failure { hint, ..Failure::new(&error, path) }
     })?;
-    Ok(Baseline::read(&text).map_err(failed)?)
+    Baseline::read(&text).about(path)
 }
 
 /// More of one code in one file are only counted for people.
@@ -220,7 +218,7 @@ impl CheckArgs {
         let mut out = Findings::new(self.form(), app.screen.clone())?;
         let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
-            update(app, path, &known)?;
+            update(app, path, &known).about(path)?;
             counts = Counts { files: counts.files, known: counts.known, ..Counts::default() };
         }
         out.finish(counts)?;
@@ -245,7 +243,7 @@ impl CheckArgs {
             let _progress = app.reading(&source);
             why::explain(source, app.jobs)
         });
-        let why = source.map_err(|error| Failure::new(&error, path))?;
+        let why = source.about(path)?;
         ui::check::why(&path.display().to_string(), &why, self.is_json(), &app.screen)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -327,21 +325,19 @@ impl CheckArgs {
         });
         done.words = match made {
             Ok(seen) => Words::Few(findings, seen),
-            Err(Trouble::Core(error)) => failed(&error),
-            // Nothing is printed here.
-            Err(Trouble::Output(_)) => Words::Few(findings, BTreeMap::new()),
+            Err(error) => failed(&error),
         };
         done
     }
 
     /// Makes the words of what is to be printed of a file; gives how many of each code there are.
-    fn words(
+    fn words<E: From<Error>>(
         &self,
         policy: &Policy,
         path: &Path,
         checked: &Checked,
-        each: &mut dyn FnMut(Finding) -> Result<(), Trouble>,
-    ) -> Result<BTreeMap<Code, usize>, Trouble> {
+        each: &mut dyn FnMut(Finding) -> Result<(), E>,
+    ) -> Result<BTreeMap<Code, usize>, E> {
         let seen: RefCell<BTreeMap<Code, usize>> = RefCell::default();
         let name = policy.name(path);
         let is_shown = |spot: &Spot| {
@@ -375,8 +371,8 @@ impl CheckArgs {
                 let push = &mut |finding: Finding| Ok(out.push(&name, &finding)?);
                 match self.words(policy, path, &checked, push) {
                     Ok(seen) => seen,
-                    Err(Trouble::Output(error)) => return Err(error.into()),
-                    Err(Trouble::Core(error)) => {
+                    Err(error) => {
+                        let error = anyhow::Error::downcast::<Error>(error)?;
                         app.report.failure(&Failure::new(&error, path));
                         return Ok(true);
                     }
@@ -391,24 +387,6 @@ impl CheckArgs {
             out.more(&name, code, count - SHOWN)?;
         }
         Ok(false)
-    }
-}
-
-/// Why a finding could not be printed.
-enum Trouble {
-    Core(Error),
-    Output(io::Error),
-}
-
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Self {
-        Self::Core(error)
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
     }
 }
 
@@ -445,16 +423,15 @@ fn refuse_other_files(path: &Path) -> Result<()> {
 /// Writes the baseline.
 fn update(app: &App, path: &Path, known: &Baseline) -> Result<()> {
     world::prepare()?;
-    let failed = |error: Error| Failure::new(&error, path);
     let patience = world::patience(std::time::Duration::from_secs(10));
     let unsynced = if fs::symlink_metadata(path).is_err() {
-        write::create(path, world::private(), patience, &mut |out| known.write(out)).map_err(failed)?
+        write::create(path, world::private(), patience, &mut |out| known.write(out))?
     } else {
-        let source = Source::open(path).map_err(failed)?;
+        let source = Source::open(path)?;
         let no_file = || Failure::usage("the baseline must be a file", "name a file");
-        let place = Place::new(path, source.stat().ok_or_else(no_file)?).map_err(failed)?;
+        let place = Place::new(path, source.stat().ok_or_else(no_file)?)?;
         let manners = Manners { patience, force: false };
-        write::replace(&place, manners, false, &mut |out| known.write(out)).map_err(failed)?.unsynced
+        write::replace(&place, manners, false, &mut |out| known.write(out))?.unsynced
     };
     if let Some(unsynced) = unsynced {
         super::warn_unsynced(app, &unsynced, path);

@@ -18,7 +18,7 @@ use crate::ui::compare::{DifferenceRow, DifferenceText, Side};
 use crate::ui::context as transcript;
 use crate::ui::fit;
 use crate::ui::output::Output;
-use crate::ui::report::Failure;
+use crate::ui::report::{About, Failure};
 use crate::ui::stats::{self as table, StatsRow};
 
 /// Rebuild what the model would see at the leaf
@@ -86,6 +86,10 @@ impl ContextArgs {
     pub fn run(mut self, app: &App) -> Result<()> {
         self.check()?;
         self.session.find(app)?;
+        self.print(app).about(&self.session.session)
+    }
+
+    fn print(&self, app: &App) -> Result<()> {
         // Rows of tool results show their calls.
         let keep = Keep { calls: self.diff.is_some(), ..Keep::NOTHING };
         let session = app.load(&self.session.session, keep)?;
@@ -95,7 +99,7 @@ impl ContextArgs {
         };
         let other = self.diff.as_ref().map(|name| self.session.entry(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
-        let context = context::build(&mut bodies, leaf).map_err(self.session.failed())?;
+        let context = context::build(&mut bodies, leaf)?;
         app.report.problems(&context.problems.list(), &self.session.session);
         let mut output = Output::new();
         output.hold();
@@ -134,7 +138,7 @@ impl ContextArgs {
         bodies: &mut Bodies<'_>,
         context: &Context,
     ) -> Result<()> {
-        let stats = stats::measure(bodies, context).map_err(self.session.failed())?;
+        let stats = stats::measure(bodies, context)?;
         let leaf = context.leaf.map(|leaf| session.id(leaf));
         if self.is_json() {
             return Ok(output.json_line(&StatsRow::new(session, leaf, &stats))?);
@@ -150,15 +154,15 @@ impl ContextArgs {
         from: &Context,
         to: Option<NodeId>,
     ) -> Result<()> {
-        let (failed, session) = (self.session.failed(), bodies.session());
-        let to = &context::build(bodies, to).map_err(&failed)?;
+        let session = bodies.session();
+        let to = &context::build(bodies, to)?;
         // What is odd on the common path has been told.
         let told = from.problems.list();
         let problems: Vec<_> = to.problems.list().into_iter().filter(|problem| !told.contains(problem)).collect();
         app.report.problems(&problems, &self.session.session);
-        let difference = compare::messages(bodies, from, to).map_err(&failed)?;
+        let difference = compare::messages(bodies, from, to)?;
         if self.is_json() {
-            return Ok(output.json_line(&DifferenceRow::new(bodies, from, to, &difference).map_err(&failed)?)?);
+            return Ok(output.json_line(&DifferenceRow::new(bodies, from, to, &difference)?)?);
         }
         let text = DifferenceText::new(session, &difference, &app.screen);
         output.text(&text.heading(from, to, &difference))?;
@@ -166,7 +170,7 @@ impl ContextArgs {
         for (side, messages) in [(Side::Dropped, &difference.dropped), (Side::Added, &difference.added)] {
             for message in messages {
                 output.text(std::mem::take(&mut gap))?;
-                output.text(&text.row(bodies, side, message).map_err(&failed)?)?;
+                output.text(&text.row(bodies, side, message)?)?;
             }
         }
         Ok(())
@@ -212,7 +216,7 @@ impl ContextArgs {
                 output.text(mark)?;
                 output.json(&sent).map(|()| true)
             });
-            if written.map_err(self.session.failed())?? {
+            if written?? {
                 mark = ",";
             }
         }
@@ -227,11 +231,10 @@ impl ContextArgs {
         bodies: &mut Bodies<'_>,
         context: &Context,
     ) -> Result<()> {
-        let failed = self.session.failed();
         let mut scratch = Vec::new();
         let mut tokens = 0;
         for &item in &context.items {
-            tokens += message::with(bodies, item, &mut scratch, message::tokens).map_err(&failed)?;
+            tokens += message::with(bodies, item, &mut scratch, message::tokens)?;
         }
         let leaf = context.leaf.map(|leaf| session.id(leaf));
         output.text(&transcript::heading(&app.screen, leaf, &context.state, context.items.len(), tokens))?;
@@ -243,7 +246,7 @@ impl ContextArgs {
                     fit::fold(part, app.screen.width, None, &mut |row| output.text(row))
                 })
             };
-            message::with(bodies, item, &mut scratch, write).map_err(&failed)??;
+            message::with(bodies, item, &mut scratch, write)??;
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ use crate::run::Failed;
 use crate::ui::exit::Exit;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
-use crate::ui::report::{Failure, Report};
+use crate::ui::report::{About as _, Failure, Report};
 use crate::ui::screen::Screen;
 
 pub mod branch;
@@ -127,7 +127,7 @@ impl App {
             let _progress = self.reading(&source);
             Session::load(source, keep, self.jobs)
         });
-        let session = session.map_err(|error| Failure::new(&error, path))?;
+        let session = session.about(path)?;
         self.report.problems(&session.problems.list(), path);
         Ok(session)
     }
@@ -239,11 +239,11 @@ impl SessionArg {
     /// signal that came meanwhile.
     fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
         let mut exit = Exit::Done;
-        for HookFailed { command, why } in failed {
-            if let Failed::Interrupted(signal) = why {
-                exit = Exit::after(*signal);
+        for failed in failed {
+            if let Failed::Interrupted(signal) = failed.why {
+                exit = Exit::after(signal);
             }
-            let message = format!("hook `{command}`: {why}; what was done stays");
+            let message = format!("{failed}; what was done stays");
             app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
         }
         exit.into()

@@ -12,7 +12,7 @@ use clap::Args;
 use super::read_bytes;
 use crate::core::error::Error;
 use crate::core::lookup;
-use crate::ui::report::Failure;
+use crate::ui::report::{About, Failure};
 
 /// The files that a command works on.
 #[derive(Clone, Debug, Args)]
@@ -41,7 +41,7 @@ impl Paths {
     pub(super) fn given(&self) -> Result<Vec<PathBuf>> {
         let mut paths = self.paths.clone();
         if let Some(from) = &self.files_from {
-            let text = read_bytes(from).map_err(|error| Failure::new(&error, from))?;
+            let text = read_bytes(from).about(from)?;
             let separator = if text.contains(&0) { 0 } else { b'\n' };
             let names = text.split(|&byte| byte == separator);
             let names = names.map(|name| name.strip_suffix(b"\r").unwrap_or(name)).filter(|name| !name.is_empty());

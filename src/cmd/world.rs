@@ -25,7 +25,7 @@ use crate::core::lock::Patience;
 use crate::core::time;
 use crate::core::when::{self, End};
 use crate::core::write::Manners;
-use crate::hooks::{HookFailed, Hooks, Trouble};
+use crate::hooks::{HookFailed, Hooks};
 use crate::run::Failed;
 use crate::ui::report::Failure;
 
@@ -66,23 +66,23 @@ impl HookArgs {
 }
 
 /// Says what went wrong with the hooks.
-pub(super) fn hook_trouble(trouble: Trouble) -> anyhow::Error {
+pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
     let hint = "a hook prints nothing, or one JSON object, and ends with 0; nothing was changed";
-    match trouble {
-        Trouble::Hook(HookFailed { command, why }) => {
+    match error.downcast::<HookFailed>() {
+        Ok(HookFailed { command, why }) => {
             child_failure(ErrorKind::HookFailed, &format!("hook `{command}`"), &why, hint).into()
         }
-        Trouble::Other(error) => error,
+        Err(error) => error,
     }
 }
 
 /// Says what went wrong with a child process.
 pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &Failed, hint: &str) -> Failure {
-    if let Failed::Interrupted(signal) = why {
+    match why {
         // A child was running: nothing of ours was written.
-        return Failure::interrupted(*signal);
+        Failed::Interrupted(signal) => Failure::interrupted(*signal),
+        _ => Failure::plain(kind, format!("{what}: {why}"), Some(hint.to_owned())),
     }
-    Failure::plain(kind, format!("{what}: {why}"), Some(hint.to_owned()))
 }
 
 /// Gives how long to wait for others.

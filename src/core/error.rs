@@ -209,6 +209,16 @@ impl Error {
         }
     }
 
+    /// Returns the message line by line; within a line there may be line ends of a session's text.
+    pub fn lines(&self) -> Vec<String> {
+        let Self::Ambiguous { name, candidates, count } = self else { return vec![self.to_string()] };
+        let mut lines = vec![format!("`{name}` matches {count} entries:")];
+        lines.extend(candidates.iter().map(|(id, text)| format!("  {id}  {text}")));
+        let more = count - candidates.len();
+        lines.extend((more > 0).then(|| format!("  and {more} more")));
+        lines
+    }
+
     /// Says how to get on, where there is a remedy.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -259,16 +269,7 @@ impl fmt::Display for Error {
             Self::NotASession { why, .. } => write!(f, "not a session: {why}"),
             Self::Empty => f.write_str("empty file, no session"),
             Self::NotFound { name, .. } => write!(f, "`{name}` names no entry"),
-            Self::Ambiguous { name, candidates, count } => {
-                write!(f, "`{name}` matches {count} entries:")?;
-                for (id, text) in candidates {
-                    write!(f, "\n  {id}  {text}")?;
-                }
-                match count - candidates.len() {
-                    0 => Ok(()),
-                    more => write!(f, "\n  and {more} more"),
-                }
-            }
+            Self::Ambiguous { .. } => f.write_str(&self.lines().join("\n")),
             Self::TooFarUp { name, ancestors } => {
                 let ancestors =
                     if *ancestors == 1 { "1 ancestor".to_owned() } else { format!("{ancestors} ancestors") };

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 
-use super::{App, LineError, View};
-use crate::core::error::Error;
+use super::{App, View};
 use crate::core::rows::{self, Row};
 use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
@@ -27,11 +26,7 @@ impl View<'_> {
         let text = TreeText::new(session, &rows, &self.app.screen);
         let text = text.searching(self.query);
         let mut output = Output::new();
-        output.text(&text.heading(
-            &self.bodies.title().map_err(self.failed())?,
-            session.len(),
-            walk::tips(session).len(),
-        ))?;
+        output.text(&text.heading(&self.bodies.title()?, session.len(), walk::tips(session).len()))?;
         match self.query {
             Some(_) => self.found_rows(&mut output, &text, &rows.rows)?,
             None => self.plain_rows(&mut output, &text, &rows.rows)?,
@@ -51,27 +46,25 @@ impl View<'_> {
     }
 
     fn plain_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let lines = LineRows::new(&mut self.bodies);
         let reads = rows.iter().filter(|row| session.row_words(row.node).is_none()).count();
         let jobs = Self::jobs_for(self.app, rows.len(), reads);
-        let made = in_order::write(output, rows.len(), jobs, |range, out| {
+        in_order::write(output, rows.len(), jobs, |range, out| {
             for at in range {
                 let words = lines.words(rows[at].node)?;
                 out.extend_from_slice(text.row(at, &words).as_bytes());
             }
             Ok(())
-        });
-        made.map_err(|error: LineError| error.with(&failed))
+        })
     }
 
     /// Prints rows with the places of what was searched for.
     fn found_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
-        let failed = self.failed();
         for (at, row) in rows.iter().enumerate() {
-            let words = self.bodies.words(row.node).map_err(&failed)?;
+            let words = self.bodies.words(row.node)?;
             let excerpt = match text.lacks(at, &words) {
-                Some(word) => self.excerpt(row.node, &words, word).map_err(&failed)?,
+                Some(word) => self.excerpt(row.node, &words, word)?,
                 None => None,
             };
             output
@@ -91,14 +84,14 @@ impl View<'_> {
     }
 
     /// Finds the place of a word that was searched for.
-    fn excerpt(&mut self, node: NodeId, words: &str, word: &str) -> Result<Option<Excerpt>, Error> {
+    fn excerpt(&mut self, node: NodeId, words: &str, word: &str) -> Result<Option<Excerpt>> {
         let label = self.session.label(node).map(|label| label.name.as_str());
         let row = format!("{}{words}", speaker(self.session.traits(node)));
         Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, word))
     }
 
     pub(super) fn table(&mut self) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let nodes = self.row_shape()?.1.nodes;
         let mut output = Output::new();
         let widest = |of: &dyn Fn(NodeId) -> usize| nodes.iter().map(|&node| of(node)).max().unwrap_or(0);
@@ -117,9 +110,9 @@ impl View<'_> {
         for piece in nodes.chunks(PIECE) {
             let mut cells = Vec::with_capacity(piece.len());
             for &node in piece {
-                let words = self.bodies.words(node).map_err(&failed)?;
+                let words = self.bodies.words(node)?;
                 let text = self.app.screen.tilde(&whole_or_cut(&words, &self.app.screen));
-                let text = self.found(node, &words, text, listing.room(4)).map_err(&failed)?;
+                let text = self.found(node, &words, text, listing.room(4))?;
                 cells.push(vec![
                     short(session, node, &ids),
                     time::minute(session.stamp(node)),
@@ -135,7 +128,7 @@ impl View<'_> {
     }
 
     /// Adds the place of a word that was searched for to the text of a cell, if it is not seen there.
-    fn found(&mut self, node: NodeId, words: &str, text: String, room: Option<usize>) -> Result<String, Error> {
+    fn found(&mut self, node: NodeId, words: &str, text: String, room: Option<usize>) -> Result<String> {
         let Some(query) = self.query else { return Ok(text) };
         let ascii = self.app.screen.paint.ascii;
         let label = self.session.label(node).map_or("", |label| label.name.as_str());
@@ -148,7 +141,7 @@ impl View<'_> {
     }
 
     pub(super) fn lines(&mut self) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let (order, shape) = self.row_shape()?;
         let depths = walk::depths(session, &order);
         let active = walk::active(session, self.leaf);
@@ -168,15 +161,15 @@ impl View<'_> {
             let mut line = Vec::new();
             for &node in nodes {
                 line.clear();
-                add(&mut line, node).map_err(&failed)?;
-                rows.add_entry(&mut line, node).map_err(&failed)?;
+                add(&mut line, node)?;
+                rows.add_entry(&mut line, node)?;
                 line.push(b'\n');
                 output.json(&line)?;
             }
             return Ok(output.finish()?);
         }
         let (jobs, is_terminal) = (Self::jobs_for(self.app, nodes.len(), reads), output.is_terminal());
-        let made = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
+        let made: Result<()> = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
             for &node in &nodes[range] {
                 add(out, node)?;
                 out.push(b'\n');
@@ -186,7 +179,7 @@ impl View<'_> {
             }
             Ok(())
         });
-        made.map_err(|error: LineError| error.with(&failed))?;
+        made?;
         Ok(output.finish()?)
     }
 }
