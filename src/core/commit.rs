@@ -394,7 +394,7 @@ swap u1<                          at the leaf                         -> u1
 ";
 
     #[test]
-    fn new_entries_hang_where_they_should_whatever_others_did_meanwhile() {
+    fn entries_get_their_parent_or_are_refused_after_changes_by_others() {
         let cases: Vec<_> = CASES.lines().filter(|row| !row.is_empty()).collect();
         assert_eq!(cases.len(), 26);
         for row in cases {
