@@ -455,7 +455,13 @@ swap u1<                          at the leaf                         -> u1
             ("", "", true),
             // Versions 1 and 2 may both look so.
             ("", r#""id":"u1","#, false),
+            (r#""version":null,"#, r#""id":"u1","#, false),
             (r#""version":4,"#, r#""id":"u1","#, false),
+            (r#""version":"5","#, r#""id":"u1","#, false),
+            // What is not a version counts as the current one.
+            (r#""version":0,"#, r#""id":"u1","#, true),
+            (r#""version":"three","#, r#""id":"u1","#, true),
+            (r#""version":2.5,"#, r#""id":"u1","#, true),
         ] {
             let text = format!(
                 "{{\"type\":\"session\",{header}\"id\":\"s\"}}\n{{\"type\":\"message\",{entry}\"message\":{{}}}}\n"
