@@ -398,7 +398,7 @@ swap u1<                          at the leaf                         -> u1
 ";
 
     #[test]
-    fn new_entries_hang_where_they_should_whatever_others_did_meanwhile() {
+    fn entries_get_their_parent_or_are_refused_after_changes_by_others() {
         let cases: Vec<_> = CASES.lines().filter(|row| !row.is_empty()).collect();
         assert_eq!(cases.len(), 26);
         for row in cases {
@@ -459,7 +459,13 @@ swap u1<                          at the leaf                         -> u1
             ("", "", true),
             // Versions 1 and 2 may both look so.
             ("", r#""id":"u1","#, false),
+            (r#""version":null,"#, r#""id":"u1","#, false),
             (r#""version":4,"#, r#""id":"u1","#, false),
+            (r#""version":"5","#, r#""id":"u1","#, false),
+            // What is not a version counts as the current one.
+            (r#""version":0,"#, r#""id":"u1","#, true),
+            (r#""version":"three","#, r#""id":"u1","#, true),
+            (r#""version":2.5,"#, r#""id":"u1","#, true),
         ] {
             let text = format!(
                 "{{\"type\":\"session\",{header}\"id\":\"s\"}}\n{{\"type\":\"message\",{entry}\"message\":{{}}}}\n"

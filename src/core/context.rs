@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_that_a_provider_keeps_replaces_what_was_kept() {
+    fn a_remote_history_replaces_the_kept_messages() {
         let compacted = |provider: &str, history: &str, through: &str| {
             let remote =
                 format!(r#"{{"openaiRemoteCompaction":{{"provider":{provider},"replacementHistory":{history}}}}}"#);
@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_is_told_with_its_line() {
+    fn problems_on_the_path_have_their_line() {
         let session = session(&[
             message("u1", "", "user", "elsewhere"),
             message("u2", "gone", "user", "one"),

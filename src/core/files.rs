@@ -69,3 +69,66 @@ impl Files {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::core::body::Bodies;
+    use crate::core::session::sample::{calls, entry, message, session};
+
+    use super::Files;
+
+    /// Checks the files of some entries, written as the ones read, a bar, and the ones modified.
+    #[track_caller]
+    fn check(entries: &[String], expected: &str) {
+        let session = session(entries);
+        let nodes: Vec<_> = session.nodes().collect();
+        let files = Files::of(&mut Bodies::new(&session), &nodes).unwrap();
+        let list = |paths: &std::collections::BTreeSet<String>| paths.iter().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(format!("{} | {}", list(&files.read), list(&files.modified)), expected);
+    }
+
+    #[test]
+    fn files_come_from_calls_that_read_write_or_edit() {
+        let call = |tool: &'static str, path: &'static str| calls("a1", "", &[(tool, path)]);
+        check(&[call("read", "a")], "a | ");
+        check(&[call("write", "a")], " | a");
+        check(&[call("edit", "a")], " | a");
+        check(&[call("grep", "a")], " | ");
+        check(&[message("u1", "", "user", "read a")], " | ");
+        check(&[calls("a1", "", &[("read", "z"), ("read", "B"), ("read", "é"), ("read", "z")])], "B z é | ");
+        // What is modified, before or after, does not count as read.
+        let both = [
+            calls("a1", "", &[("read", "a"), ("read", "z"), ("bash", "b")]),
+            calls("a2", "a1", &[("edit", "a"), ("write", "c"), ("read", "d")]),
+            calls("a3", "a2", &[("read", "c")]),
+        ];
+        check(&both, "d z | a c");
+        let odd =
+            r#""message":{"role":"assistant","content":[{"type":"toolCall","name":"read","arguments":{"path":7}}]}"#;
+        check(&[entry("message", "a1", "", odd)], " | ");
+    }
+
+    #[test]
+    fn files_of_an_earlier_summary_count_unless_an_extension_made_it() {
+        let summary = |members: &str| {
+            let details = r#""details":{"readFiles":["r","c"],"modifiedFiles":["m",7],"more":["x"]}"#;
+            entry("branch_summary", "s1", "", &format!(r#""fromId":"u1","summary":"s",{details}{members}"#))
+        };
+        check(&[summary("")], "c r | m");
+        check(&[summary(r#","fromExtension":false,"fromHook":false"#)], "c r | m");
+        check(&[summary(r#","fromExtension":true"#)], " | ");
+        check(&[summary(r#","fromHook":true"#)], " | ");
+        check(&[summary(""), calls("a1", "s1", &[("edit", "c"), ("read", "m")])], "r | c m");
+        check(&[entry("branch_summary", "s1", "", r#""summary":"s","details":{"readFiles":"r"}"#)], " | ");
+    }
+
+    #[test]
+    fn details_are_json_with_both_lists() {
+        let json = |read: &[&str], modified: &[&str]| {
+            let [read, modified] = [read, modified].map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
+            String::from_utf8(Files { read, modified }.json()).unwrap()
+        };
+        assert_eq!(json(&[], &[]), r#"{"readFiles":[],"modifiedFiles":[]}"#);
+        assert_eq!(json(&["a"], &["b", "new \"q\""]), r#"{"readFiles":["a"],"modifiedFiles":["b","new \"q\""]}"#);
+    }
+}

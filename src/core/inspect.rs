@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_told_from_what_looks_like_them() {
+    fn escapes_are_found_and_lookalikes_are_not() {
         assert_eq!(odd(br#""a\u001b[2J""#), [(Odd::Escape, 3)]);
         assert_eq!(odd(br#""a\\u001b[2J \u00e9""#), []);
         assert_eq!(odd(br#""\\\u001B""#), [(Odd::Escape, 4)]);
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_apart() {
+    fn kinds_of_damage_are_distinguished() {
         let mut scan = Scan::default();
         let mut of = |line: &[u8]| damage(line, &mut scan);
         assert_eq!(of(b"\0\0\0"), (Odd::Nul, 3));
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_damaged_line_held_is_found() {
+    fn entries_in_a_damaged_line_are_found() {
         let held = |line: &str| {
             let mut notes = Notes::default();
             Inspector::default().malformed(&mut notes, 0, line.as_bytes(), true);

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_behind_a_title_is_found_however_long_it_is() {
+    fn a_long_header_after_a_title_is_found() {
         let scene = Scene::new(&[]);
         let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
         let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_or_looks_like_a_path_is_one() {
+    fn a_word_that_exists_or_looks_like_a_path_is_a_path() {
         let scene = Scene::new(&[("latest", "aaaa1111", "shop")]);
         fs::create_dir(scene.path("01a2")).unwrap();
         std::os::unix::fs::symlink("nowhere", scene.path("01a3")).unwrap();

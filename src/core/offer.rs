@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_is_the_start() {
+    fn offered_names_start_with_what_was_typed() {
         let mut lines = forked();
         lines.push(label("cccc0007", "bbbb0006", "bbbb0002", "lab"));
         let session = session(&lines);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_offered_that_means_something_else() {
+    fn names_that_mean_another_entry_are_not_offered() {
         let mut lines = forked();
         for (at, name) in ["two", "steps~2", "step~", "two"].into_iter().enumerate() {
             lines.push(label(&format!("cccc000{at}"), "bbbb0006", &format!("aaaa000{}", [1, 3, 5, 3][at]), name));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_not_too_many() {
+    fn at_most_30_names_of_a_sort_are_offered() {
         let mut lines = vec![message("root", "", "assistant")];
         for at in 0..50 {
             lines.push(message(&format!("user{at:04}"), "root", "user"));

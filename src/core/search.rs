@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_in_the_text_as_it_is() {
+    fn places_are_those_in_the_original_text() {
         let places = |query: &str, text: &str| {
             let found: Vec<_> = Query::new(query).places(text).into_iter().map(|place| &text[place]).collect();
             found.join("|")

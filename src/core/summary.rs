@@ -149,14 +149,14 @@ mod tests {
         r#""type":"message","message":{"role":"bashExecution","command":"ls","output":"x","excludeFromContext":true}"#;
 
     #[test]
-    fn tells_what_was_said_and_called() {
+    fn prompt_has_texts_and_tool_calls() {
         let call = CALL.replace('\n', "");
         let expected = "[User] fix it\n\n[Assistant] ok\n[Assistant called read] {\"path\":\"a\"}";
         assert_eq!(of(&[USER, &call, RESULT, HIDDEN], 0).as_deref(), Some(expected));
     }
 
     #[test]
-    fn takes_the_newest_that_fit_and_stops_at_the_first_that_does_not() {
+    fn prompt_has_the_newest_that_fit_up_to_the_first_that_does_not() {
         let long = format!(r#""type":"branch_summary","summary":"{}""#, "x".repeat(400));
         assert_eq!(of(&[USER, &long, USER], 10).as_deref(), Some("[User] fix it"));
         assert_eq!(of(&[&long], 10).as_deref(), Some(""));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_with_the_files() {
+    fn summary_ends_with_the_files() {
         let files = Files { read: ["r".to_owned()].into(), modified: ["a".to_owned(), "m".to_owned()].into() };
         let text = finished(" done \n", &files);
         assert!(

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_no_time() {
+    fn impossible_dates_are_not_times() {
         for text in ["2026-02-29T00:00:00.000Z", "2026-13-01T00:00:00.000Z", "2026-00-01T00:00:00.000Z"] {
             assert_eq!(read(&format!("\"{text}\"")), Stamp::Unknown, "{text}");
         }

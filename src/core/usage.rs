@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_read_as_noted() {
+    fn amounts_are_read_as_stored() {
         let usage =
             r#"{"input":3,"output":86,"cacheRead":1,"cacheWrite":19837,"totalTokens":19926,"cost":{"total":0.25}}"#;
         let amounts = Amounts {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_that_is_missing_is_the_sum() {
+    fn a_missing_total_is_the_sum() {
         let amounts = Amounts { input: 3.0, cache_read: 4.0, total_tokens: 7.0, ..Amounts::default() };
         check(r#"{"input":3,"cacheRead":4}"#, amounts, 0);
         check(r#"{"input":3,"cacheRead":4,"totalTokens":null}"#, amounts, 0);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_true_is_counted_and_not_added() {
+    fn impossible_amounts_are_counted_and_not_added() {
         let usage =
             r#"{"input":"5","output":-1,"cacheRead":1e999,"cacheWrite":1e300,"totalTokens":[],"cost":{"total":true}}"#;
         check(usage, Amounts::default(), 6);

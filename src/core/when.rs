@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_counts_whole_where_the_reader_is() {
+    fn a_date_is_a_whole_day_in_the_local_zone() {
         check("2026-01-31", End::First, "2026-01-30T22:00:00.000Z");
         check("2026-01-31", End::Last, "2026-01-31T21:59:59.999Z");
         let now = Timestamp::UNIX_EPOCH.to_zoned_datetime(TimeZone::UTC);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_has_a_zone_or_that_of_the_reader() {
+    fn a_time_without_zone_is_local() {
         for end in [End::First, End::Last] {
             check("2026-01-31T10:00", end, "2026-01-31T08:00:00.000Z");
             check("2026-01-31 10:00:01.5", end, "2026-01-31T08:00:01.500Z");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn text_that_is_not_a_time_is_refused() {
         let now = Timestamp::UNIX_EPOCH.to_zoned_datetime(TimeZone::UTC);
         for text in ["", "yesterday", "2", "2026", "2026-13-01", "2026-02-30", "10:00", "2026-01-31T", "5 parsecs"] {
             assert!(read(text, &now, End::First).unwrap_err().starts_with("neither"), "{text}");

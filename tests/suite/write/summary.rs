@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::cli::{Scratch, entry, message};
+use crate::cli::{Scratch, message};
 use crate::support::{Run, run_with_input};
-use crate::write::scene::{appended, bytes, calls, forked, refused};
+use crate::write::scene::{appended, bytes, forked, refused};
 
 /// Returns the summary entry that a command line leaves.
 #[track_caller]
@@ -71,29 +71,8 @@ fn summary_of_no_entries_is_stored() {
 
 #[test]
 fn summary_details_list_files_of_abandoned_entries() {
-    let old_summary = |id: &str, parent: &str, more: &str| {
-        let details = r#""details":{"readFiles":["old-read","z"],"modifiedFiles":["old-write", 7],"more":[]}"#;
-        entry("branch_summary", id, parent, &format!(r#""fromId":"u1","summary":"s",{details}{more}"#))
-    };
-    let scratch = Scratch::new(&[
-        message("u1", "", "user", "first"),
-        calls("a0", "u1", &[("write", "kept, not abandoned")]),
-        calls("a1", "a0", &[("read", "z"), ("read", "a"), ("grep", "g"), ("bash", "b")]),
-        calls("a2", "a1", &[("edit", "a"), ("write", "new \\\"q\\\""), ("read", "late"), ("write", "late2")]),
-        old_summary("s1", "a2", ""),
-        calls("a3", "s1", &[("read", "late2")]),
-    ]);
-    let line = summary(&scratch, &["a0", "--summary", "x"]);
-    let expected = json!({
-        "readFiles": ["late", "old-read", "z"],
-        "modifiedFiles": ["a", "late2", "new \"q\"", "old-write"],
-    });
-    assert_eq!(line["details"], expected);
-    for more in [r#","fromExtension":true"#, r#","fromHook":true"#] {
-        let scratch = Scratch::new(&[message("u1", "", "user", "first"), old_summary("s1", "u1", more)]);
-        let line = summary(&scratch, &["u1", "--summary", "x"]);
-        assert_eq!(line["details"], json!({"readFiles": [], "modifiedFiles": []}), "{more}");
-    }
+    let line = summary(&forked(), &["b1", "--leaf", "t2", "--summary", "x"]);
+    assert_eq!(line["details"], json!({"readFiles": ["src/a.rs"], "modifiedFiles": ["src/b.rs"]}));
 }
 
 #[test]
