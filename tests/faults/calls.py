@@ -20,7 +20,7 @@ ERRORS = {
     "open": ["EMFILE", "EACCES", "EIO", "EINTR"], "openat": ["EMFILE", "EACCES", "EIO", "EINTR"],
     "link": ["EIO", "ENOSPC", "EPERM"], "linkat": ["EIO", "ENOSPC", "EPERM"],
     "unlink": ["EIO", "EACCES"], "unlinkat": ["EIO", "EACCES"],
-    "flock": ["ENOLCK", "EIO", "EINTR"], "fcntl": ["EMFILE"],
+    "flock": ["ENOLCK", "EIO", "EINTR", "EAGAIN"], "fcntl": ["EMFILE"],
     "fchmod": ["EPERM", "EIO"], "fchown": ["EPERM"], "ftruncate": ["EIO", "EINTR"], "utimensat": ["EPERM", "EIO"],
     "newfstatat": ["EIO", "EACCES"], "statx": ["EIO", "EACCES"], "fstat": ["EIO"],
     "getdents64": ["EIO"], "readlink": ["EIO"], "read": ["EIO", "EINTR"], "pread64": ["EIO", "EINTR"],
@@ -28,7 +28,8 @@ ERRORS = {
 }
 # A call that makes a file needs room; one into a pipe that is closed is told so.
 MAKES, CLOSED = "ENOSPC", "EPIPE"
-KILL = "KILL"
+# It may also end right before the call, or be asked to.
+KILL, TERM = "KILL", "TERM"
 ONCE, FOR_GOOD = "once", "for good"
 
 # How long a run may take, in seconds.
@@ -73,15 +74,24 @@ class Injection:
         self.scenario, self.call, self.error, self.mode = scenario, call, error, mode
 
     def __str__(self):
-        how = "killed" if self.is_kill else f"{self.error}, {self.mode}"
+        how = f"signal {self.error}" if self.is_signal else f"{self.error}, {self.mode}"
         return f"{self.scenario.name}: {self.call}: {how}"
 
     @property
     def is_kill(self):
         return self.error == KILL
 
+    @property
+    def is_signal(self):
+        return self.error in (KILL, TERM)
+
+    @property
+    def is_tried_again(self):
+        """Tells whether no program fails because of it: a signal came, or another had the lock."""
+        return self.error == "EINTR" or (self.call.name, self.error, self.mode) == ("flock", "EAGAIN", ONCE)
+
     def option(self, number):
-        what = "signal=KILL" if self.is_kill else f"error={self.error}"
+        what = f"{'signal' if self.is_signal else 'error'}={self.error}"
         return f"{self.call.name}:{what}:when={number}{'+' if self.mode == FOR_GOOD else ''}"
 
 
@@ -148,6 +158,7 @@ def injections(scenario, calls, session):
             if error not in ("EINTR", CLOSED):
                 yield Injection(scenario, call, error, FOR_GOOD)
         yield Injection(scenario, call, KILL, ONCE)
+        yield Injection(scenario, call, TERM, ONCE)
 
 
 class Tracer:
@@ -155,9 +166,10 @@ class Tracer:
     it: there are few other processes then, and the id of one that died is not given again."""
 
     def __init__(self, work):
-        self.env = {"PATH": os.environ["PATH"], "HOME": os.path.join(work, "home"), "TMPDIR": work, "LC_ALL": "C.UTF-8", "TZ": "UTC",
-                    "SESSION_TREE_DIR": os.path.join(work, "home")}
-        os.makedirs(self.env["HOME"], exist_ok=True)
+        home = os.path.join(work, "home")
+        os.makedirs(home, exist_ok=True)
+        self.env = {"PATH": os.environ["PATH"], "HOME": home, "TMPDIR": work, "LC_ALL": "C.UTF-8", "TZ": "UTC",
+                    "SESSION_TREE_DIR": home}
         self.alone = next(filter(self.is_possible, (["unshare"], ["unshare", "-r"])), [])
         if self.alone:
             self.alone += ["--fork", "--pid", "--mount-proc", "--kill-child", "--"]
@@ -177,6 +189,8 @@ class Tracer:
             is_over_time = True
             os.killpg(process.pid, signal.SIGKILL)
             stdout, stderr = process.communicate()
+        # strace has something to say of children that it does not trace.
+        stderr = b"".join(line for line in stderr.splitlines(True) if not line.startswith(b"strace: "))
         return Run(process.returncode, stdout, stderr, is_over_time)
 
     def traced(self, scenario, binary, folder, inject=()):

@@ -75,9 +75,10 @@ class Sweep:
         problems += verdict.check_files(expected, folder, state, may_be_torn)
         if not injection.is_kill:
             problems += verdict.check_report(expected, injection, run, state)
+            problems += verdict.check_around(expected, injection, folder, state)
         if state in (verdict.OLD, verdict.NEW, verdict.FRAGMENT):
             problems += verdict.check_next(expected, self.tracer, self.options.binary, folder, state)
-        what = "kills" if injection.is_kill else "errors"
+        what = {calls.KILL: "kills", calls.TERM: "terminated"}.get(injection.error, "errors")
         self.verdict(scenario.name, what, injection, problems, run.typed)
         shutil.rmtree(folder)
 
@@ -132,7 +133,7 @@ class Sweep:
         shutil.rmtree(folder)
 
     def table(self):
-        columns = ("errors", "kills", "torn", "random kills", "not reached", "passed", "failed")
+        columns = ("errors", "kills", "terminated", "torn", "random kills", "not reached", "passed", "failed")
         groups = list(dict.fromkeys(group for group, _ in self.counts))
         order = [one.name for one in all_scenarios()]
         groups.sort(key=lambda group: order.index(group) if group in order else len(order))

@@ -5,6 +5,11 @@ import os
 
 SESSION = "s.jsonl"
 MARK = "mark"
+# When the session was last written, in seconds since 1970.
+TIME = 1767400000
+# A hook keeps what it is told beside the folder.
+HOOKED = ".hooked"
+HOOK = f"sh -c 'cat >>\"$PWD{HOOKED}\"'"
 # Words enough that a whole-file change is some blocks of 512 bytes long.
 FILL = "the quick brown fox jumps over the lazy dog and back again "
 
@@ -99,7 +104,7 @@ class Scenario:
         with open(path, "xb") as file:
             file.write(self.old)
         os.chmod(path, 0o640)
-        os.utime(path, (1767400000, 1767400000))
+        os.utime(path, (TIME, TIME))
 
 
 def all_scenarios():
@@ -113,6 +118,7 @@ def all_scenarios():
         Scenario("navigate --summary", "append", on, "navigate", SESSION, there, "--summary", "Was tried."),
         Scenario("navigate --summarize", "append", on, "navigate", SESSION, there, "--summarize",
                  "--summarizer", "cat"),
+        Scenario("navigate --hook", "append", on, "navigate", SESSION, there, "--save", "--hook", HOOK),
         Scenario("branch", "create", on, "branch", SESSION, user),
         Scenario("branch, by a link", "create", on, "branch", SESSION, user, before=no_rename),
         Scenario("branch --at --output", "create", on, "branch", SESSION, "--at", "@", "--output", "fork.jsonl",
@@ -120,6 +126,9 @@ def all_scenarios():
         Scenario("migrate, version 1", "replace", older, "migrate", SESSION),
         Scenario("migrate, version 2", "replace", old, "migrate", SESSION),
         Scenario("migrate --backup", "replace", older, "migrate", SESSION, "--backup", backup=True),
+        Scenario("migrate --backup, by a link", "replace", older, "migrate", SESSION, "--backup", backup=True,
+                 before=no_rename),
+        Scenario("migrate --backup, no room", "replace", older, "migrate", SESSION, "--backup", backup=True, room=99),
         Scenario("migrate --output", "create", old, "migrate", SESSION, "--output", "new.jsonl", output="new.jsonl"),
         Scenario("label into version 1", "replace", older, "label", SESSION, "@", MARK),
         Scenario("label into version 2", "replace", old, "label", SESSION, user, MARK),

@@ -5,12 +5,14 @@ import os
 import re
 import stat
 
-from scenarios import SESSION
+from scenarios import HOOKED, SESSION, TIME
 
 BACKUPS = (".orig", ".bak")
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 # What a hint must say of an output that could not be written.
 SAYS_MADE = re.compile(r"\bis in the file\b|\b(?:is|was|were|are) (?:made|written|migrated|in)\b|\bnot? repeat")
+# The exit code of a program that was asked to end.
+TERMINATED = 143
 OLD, NEW, FRAGMENT, BAD = "old", "new", "an unfinished line", "neither old nor new"
 
 
@@ -69,17 +71,14 @@ class Expected:
         folder = fresh()
         self.run = tracer.traced(scenario, binary, folder)
         self.calls = self.run.calls
-        now = read(folder, SESSION)
-        assert now.startswith(self.migrated), f"{scenario.name}: {self.run.stderr}"
         self.fails = scenario.room is not None
         assert self.run.code == (2 if self.fails else 0), f"{scenario.name}: {self.run.stderr}"
         if self.fails:
             folder = fresh()
             tracer.run(scenario.again(binary), folder)
-            now = read(folder, SESSION)
-            self.keys = None
-        else:
-            self.keys = set(json.loads(self.run.stdout))
+        now = read(folder, SESSION)
+        assert now.startswith(self.migrated), f"{scenario.name}: {self.run.stderr}"
+        self.keys = None if self.fails else set(json.loads(self.run.stdout))
         self.lines = now[len(self.migrated):]
         self.shape = shape(self.lines, self.migrated)
         self.free = free(self.lines, self.migrated)
@@ -174,10 +173,16 @@ def check_report(expected, injection, run, state):
     report, call = Report(run), injection.call
     # What stands on a stderr that takes nothing is not there to be checked.
     is_muted = call.name == "write" and (injection.mode == "for good" or call.about == "stderr")
+    if run.code == TERMINATED and injection.error == "TERM":
+        is_told = bool(report.row) and report.row.get("status") != "failed"
+        if is_told != (state == NEW):
+            yield f"report: terminated, and the file is {state}"
+        return
     if run.code not in (0, 2):
         yield f"report: exit code {run.code}"
         return
-    if call.is_stdout and injection.error != "EINTR" or is_muted:
+    is_unprinted = call.is_stdout and not injection.is_signal and not injection.is_tried_again
+    if is_unprinted or is_muted:
         yield from check_muted(injection, report, state, run)
         return
     if not report.is_readable:
@@ -201,8 +206,8 @@ def check_report(expected, injection, run, state):
         is_row = expected.scenario.command == "migrate" and not expected.scenario.output
         if report.row and not (is_row and report.row.get("status") == "failed"):
             yield f"report: exit 2 with a result {report.row.get('status', '')}".rstrip()
-    if injection.error == "EINTR" and run.code != 0 and not expected.fails:
-        yield "EINTR: a call that was interrupted once is not made again"
+    if injection.is_tried_again and run.code != 0 and not expected.fails:
+        yield "EINTR: a call that was interrupted or had to wait is not made again"
 
 
 def check_success(expected, injection, report, is_file):
@@ -216,7 +221,7 @@ def check_success(expected, injection, report, is_file):
         yield f"report: exit 0 and {report.row['status']}"
     if report.errors:
         yield "report: exit 0 with an error"
-    if injection.call.name in ("fsync", "fdatasync") and injection.error != "EINTR":
+    if injection.call.name in ("fsync", "fdatasync") and not injection.is_tried_again and not injection.is_signal:
         is_told = any(warning["kind"] == "folder-not-synced" for warning in report.warnings)
         if injection.call.about == "FOLDER":
             if not is_told:
@@ -240,6 +245,17 @@ def check_hint(report, is_file):
     hints = " ".join(error.get("hint") or "" for error in report.errors)
     if is_file and not SAYS_MADE.search(hints):
         yield "report: the output could not be written, and no hint says that the change is made"
+
+
+def check_around(expected, injection, folder, state):
+    """Finds what is wrong with what goes along with a change: a hook that is to hear of it, whatever
+    its sync said, and a file's time."""
+    scenario, is_sync = expected.scenario, injection.call.name in ("fsync", "fdatasync")
+    if state == NEW and is_sync and not injection.is_signal and "--hook" in scenario.args:
+        if b'"type":"session_tree"' not in (read(folder + HOOKED) or b""):
+            yield "hook: it is not told of the change"
+    if state == NEW and scenario.command == "migrate" and os.stat(os.path.join(folder, SESSION)).st_mtime != TIME:
+        yield "bytes: the time of the file changed"
 
 
 def check_calm(run):
