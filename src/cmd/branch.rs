@@ -28,7 +28,7 @@ use crate::ui::exit::Exit;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
-use crate::ui::report::Failure;
+use crate::ui::report::{About as _, Failure};
 use crate::ui::tree::{short, short_ids, whole_or_cut};
 
 /// Fork a session into a new file, or list where one can
@@ -123,6 +123,10 @@ impl BranchArgs {
     /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<ExitCode> {
         self.session.find(app)?;
+        self.branch(app).about(&self.session.session)
+    }
+
+    fn branch(&self, app: &App) -> Result<ExitCode> {
         if self.entry.is_some() || self.at.is_some() {
             return self.fork(app);
         }
@@ -142,8 +146,7 @@ impl BranchArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn fork(self, app: &App) -> Result<ExitCode> {
-        let failed = self.session.failed();
+    fn fork(&self, app: &App) -> Result<ExitCode> {
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
         let mut bodies = Bodies::new(&session);
@@ -151,7 +154,7 @@ impl BranchArgs {
         let entry = self.session.entry(&session, leaf, name)?;
         let fork = match self.at.is_some() {
             true => Fork::at(&session, entry),
-            false => Fork::before(&mut bodies, entry).map_err(&failed)?,
+            false => Fork::before(&mut bodies, entry)?,
         };
         let parent = match self.session.session == Path::new("-") || self.prints_lines() {
             true => None,
@@ -161,12 +164,12 @@ impl BranchArgs {
         let about = self.session.about(&session);
         if self.dry_run {
             self.warn(app, &mut bodies, &fork)?;
-            made.written = Some(self.write(&mut bodies, &fork, &made, &mut io::sink()).map_err(&failed)?);
+            made.written = Some(self.write(&mut bodies, &fork, &made, &mut io::sink())?);
             self.tell(app, &session, &fork, &made)?;
             return Ok(ExitCode::SUCCESS);
         }
         if session.version > CURRENT {
-            commit::check(&session).map_err(&failed)?;
+            commit::check(&session)?;
         }
         let path = if self.prints_lines() { None } else { Some(self.place(&made)?) };
         // Lines that somebody reads slowly are no reason to ignore signals.
@@ -189,14 +192,14 @@ impl BranchArgs {
             };
             let absolute = std::path::absolute(path)?;
             let created = write::create(path, permissions, world::patience(Duration::ZERO), fill);
-            if let Some(unsynced) = created.map_err(|error| Failure::new(&error, path))? {
+            if let Some(unsynced) = created.about(path)? {
                 super::warn_unsynced(app, &unsynced, path);
             }
             (made.written, made.path) = (written, Some(absolute));
         } else {
             let mut output = Output::new();
             output.hold();
-            made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
+            made.written = Some(self.write(&mut bodies, &fork, &made, &mut output)?);
             output.finish()?;
         }
         let file = made.shown_path();
@@ -265,7 +268,7 @@ impl BranchArgs {
             let message = "the path is cut here: the new session starts at this entry";
             warn(WarningKind::Unreachable, message, root);
         }
-        for call in branch::unanswered(bodies, &fork.kept).map_err(self.session.failed())? {
+        for call in branch::unanswered(bodies, &fork.kept)? {
             let message = format!("tool call `{call}` has no result in the new session; providers may refuse it");
             warn(WarningKind::UnansweredCall, &message, *fork.kept.last().unwrap_or(&fork.entry));
         }
@@ -322,8 +325,8 @@ impl BranchArgs {
             let row = BranchRow {
                 entry_id: session.id(node),
                 parent_id: session.parent(node).map(|parent| session.id(parent)),
-                timestamp: Time::of(&mut bodies, node).map_err(self.session.failed())?,
-                text: &bodies.words(node).map_err(self.session.failed())?,
+                timestamp: Time::of(&mut bodies, node)?,
+                text: &bodies.words(node)?,
             };
             output.text(mark)?;
             output.json(&serde_json::to_vec(&row)?)?;
@@ -355,7 +358,7 @@ impl BranchArgs {
         for piece in nodes.chunks(PIECE) {
             let mut cells = Vec::with_capacity(piece.len());
             for &node in piece {
-                let words = bodies.words(node).map_err(self.session.failed())?;
+                let words = bodies.words(node)?;
                 let mut row = vec![short(session, node, &ids)];
                 row.extend(is_table.then(|| time::minute(session.stamp(node))));
                 row.push(app.screen.tilde(&whole_or_cut(&words, &app.screen)));

@@ -22,7 +22,7 @@ use crate::core::walk;
 use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Listing, PIECE};
 use crate::ui::output::Output;
-use crate::ui::report::Failure;
+use crate::ui::report::{About as _, Failure};
 use crate::ui::tree::{short_ids, speaker, whole_or_cut};
 use crate::ui::{escape, fit};
 
@@ -87,10 +87,14 @@ impl LabelArgs {
     /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<()> {
         self.session.find(app)?;
+        self.act(app).about(&self.session.session)
+    }
+
+    fn act(&self, app: &App) -> Result<()> {
         let writes = self.name.is_some() || self.clear || self.from.is_some();
         if writes {
             self.session.must_be_a_file()?;
-            self.name.as_deref().map_or(Ok(()), label::check_name).map_err(self.session.failed())?;
+            self.name.as_deref().map_or(Ok(()), label::check_name)?;
         }
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         let mut output = Output::new();
@@ -104,8 +108,7 @@ impl LabelArgs {
     }
 
     fn write(&self, app: &App, session: &Session, mut output: Output) -> Result<()> {
-        let failed = self.session.failed();
-        commit::check(session).map_err(&failed)?;
+        commit::check(session)?;
         let leaf = self.session.leaf(session, self.leaf.as_deref())?;
         let changes = self.changes(session, leaf)?;
         let mut anchor = Anchor::Leaf;
@@ -130,7 +133,7 @@ impl LabelArgs {
         let mut fresh = world::entry_id;
         let mut world = world::world(&mut fresh);
         let write = &mut |draft: &mut Draft<'_>| changes.iter().for_each(|change| change.append(draft));
-        let mut done = commit.write(session, &mut world, write).map_err(&failed)?;
+        let mut done = commit.write(session, &mut world, write)?;
         let not_synced = self.session.committed(app, &mut done);
         let synced = not_synced.as_ref().map(|_| false);
         let rows = done.ids.iter().zip(&changes);
@@ -163,7 +166,7 @@ impl LabelArgs {
             let Some(node) = session.find(&change.target).filter(|_| !self.is_json()) else {
                 return Ok(String::new());
             };
-            let words = bodies.words(node).map_err(self.session.failed())?;
+            let words = bodies.words(node)?;
             Ok(app.screen.tilde(&format!("{}{words}", speaker(session.traits(node)))))
         };
         changes.iter().map(&mut words).collect()
@@ -203,7 +206,7 @@ impl LabelArgs {
         if self.is_json() {
             let mut bodies = Bodies::new(session);
             let timestamp = label.map_or(Ok(Time::Absent), |label| Time::of(&mut bodies, label.set_by));
-            let timestamp = timestamp.map_err(self.session.failed())?;
+            let timestamp = timestamp?;
             let label = label.map(|label| label.name.as_str());
             let row = LabelRow { target_id: session.id(node), label, timestamp, exists: None };
             return Ok(output.json_line(&row)?);
@@ -218,7 +221,7 @@ impl LabelArgs {
         let mut bodies = Bodies::new(session);
         let mut rows = Vec::new();
         for label in in_order(session) {
-            let timestamp = Time::of(&mut bodies, label.set_by).map_err(self.session.failed())?;
+            let timestamp = Time::of(&mut bodies, label.set_by)?;
             let exists = Some(label.target.is_some());
             rows.push(LabelRow { target_id: &label.target_id, label: Some(&label.name), timestamp, exists });
         }
@@ -248,7 +251,7 @@ impl LabelArgs {
             for label in piece {
                 let text = match label.target {
                     Some(target) => {
-                        let words = bodies.words(target).map_err(self.session.failed())?;
+                        let words = bodies.words(target)?;
                         format!(
                             "{}{}",
                             speaker(session.traits(target)),

@@ -197,11 +197,6 @@ impl SessionArg {
         self.was_found.then_some(&self.session)
     }
 
-    /// Adds the file's name to a failure of the core.
-    fn failed(&self) -> impl Fn(Error) -> anyhow::Error + '_ {
-        |error| Failure::new(&error, &self.session).into()
-    }
-
     /// Warns of what was done to the file beside what was asked for. Returns the failure to tell
     /// once the result is printed, if the system could not sync what was written.
     fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
@@ -260,7 +255,7 @@ impl SessionArg {
 
     /// Finds an entry.
     fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
-        select::entry(session, leaf, name).map_err(self.failed())
+        Ok(select::entry(session, leaf, name)?)
     }
 
     /// Finds the leaf to work from: the named one, else the file's.

@@ -30,7 +30,7 @@ use crate::ui::exit::Exit;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Ends, Told};
 use crate::ui::output::Output;
-use crate::ui::report::Failure;
+use crate::ui::report::{About as _, Failure};
 
 /// Move the leaf to another entry of the same file
 ///
@@ -120,7 +120,10 @@ impl NavigateArgs {
     /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<ExitCode> {
         self.session.find(app)?;
-        let failed = self.session.failed();
+        self.go(app).about(&self.session.session)
+    }
+
+    fn go(&self, app: &App) -> Result<ExitCode> {
         let text = self.summary_text()?;
         self.check(text.is_some())?;
         let writes = text.is_some() || self.summarize || self.save || self.label.is_some();
@@ -129,7 +132,7 @@ impl NavigateArgs {
         }
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         if writes {
-            commit::check(&session).map_err(&failed)?;
+            commit::check(&session)?;
         }
         let old = self.session.leaf(&session, self.leaf.as_deref())?;
         let target = match &self.entry {
@@ -137,7 +140,7 @@ impl NavigateArgs {
             None => None,
         };
         let mut bodies = Bodies::new(&session);
-        let plan = Move::plan(&mut bodies, old, target).map_err(&failed)?;
+        let plan = Move::plan(&mut bodies, old, target)?;
         let saves_elsewhere = self.save && target != session.leaf();
         if plan.is_noop() && !saves_elsewhere {
             self.noop(app, &mut bodies, &plan, text.is_some() || self.summarize)?;
@@ -183,7 +186,7 @@ impl NavigateArgs {
 
     /// Refuses what makes no sense before anything is read.
     fn check(&self, has_text: bool) -> Result<()> {
-        self.label.as_deref().map_or(Ok(()), label::check_name).map_err(self.session.failed())?;
+        self.label.as_deref().map_or(Ok(()), label::check_name)?;
         if self.root && self.label.is_some() && !has_text && !self.summarize {
             let message = "`--label` with `--root` has nothing to label";
             return Err(Failure::usage(message, "add a summary, or leave `--label` out").into());
@@ -209,7 +212,7 @@ impl NavigateArgs {
         let event = Event::SessionBeforeTree { session: about, preparation };
         let entries = &mut |out: &mut dyn Write| -> Result<()> {
             for (at, &node) in plan.abandoned.iter().enumerate() {
-                let entry = bodies.entry(node).map_err(self.session.failed())?;
+                let entry = bodies.entry(node)?;
                 out.write_all(if at > 0 { b"," } else { b"" })?;
                 out.write_all(String::from_utf8_lossy(entry.object().bytes()).as_bytes())?;
             }
@@ -227,8 +230,7 @@ impl NavigateArgs {
         text: Option<String>,
         answer: Answer,
     ) -> Result<Option<Summary>> {
-        let failed = self.session.failed();
-        let files = |bodies: &mut Bodies<'_>| Files::of(bodies, &plan.abandoned).map_err(&failed);
+        let files = |bodies: &mut Bodies<'_>| Files::of(bodies, &plan.abandoned);
         if let Some(text) = text {
             let details = Some(files(bodies)?.json());
             return Ok(Some(Summary { text, details, from_extension: false }));
@@ -239,7 +241,7 @@ impl NavigateArgs {
         if let Answer::Summary { text, details } = answer {
             return Ok(Some(Summary { text, details, from_extension: true }));
         }
-        let conversation = summary::conversation(bodies, &plan.abandoned, self.token_budget).map_err(&failed)?;
+        let conversation = summary::conversation(bodies, &plan.abandoned, self.token_budget)?;
         let Some(conversation) = conversation else {
             let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
             let message = format!("nothing that is left behind has any text: moved without a summary{label}");
@@ -291,7 +293,7 @@ impl NavigateArgs {
     fn summary_text(&self) -> Result<Option<String>> {
         let text = match (&self.summary, &self.summary_file) {
             (Some(text), _) => text.clone(),
-            (None, Some(path)) => super::read_text(path).map_err(|error| Failure::new(&error, path))?,
+            (None, Some(path)) => super::read_text(path).about(path)?,
             (None, None) => return Ok(None),
         };
         if text.trim().is_empty() {
@@ -316,9 +318,8 @@ impl NavigateArgs {
     /// Reads what is shown of a move. This is done before anything is written, so that nothing but
     /// printing can fail afterwards.
     fn view(&self, app: &App, bodies: &mut Bodies<'_>, plan: &Move, leaf: Option<NodeId>) -> Result<View> {
-        let failed = self.session.failed();
-        let context = context::build(bodies, leaf).map_err(&failed)?;
-        let ends = Ends::read(bodies, plan, &app.screen).map_err(&failed)?;
+        let context = context::build(bodies, leaf)?;
+        let ends = Ends::read(bodies, plan, &app.screen)?;
         Ok(View { context, ends })
     }
 
@@ -346,7 +347,7 @@ impl NavigateArgs {
             trace.append(draft, target.as_deref());
             lines.clone_from(&draft.lines);
         };
-        let done = commit.write(session, &mut world, write).map_err(self.session.failed())?;
+        let done = commit.write(session, &mut world, write)?;
         let first = String::from_utf8_lossy(&lines).lines().next().map(str::to_owned);
         Ok((done, first.filter(|_| trace.summary.is_some())))
     }
