@@ -24,7 +24,7 @@ use crate::core::write;
 use crate::hooks::{Answer, Event};
 use crate::ui::escape;
 use crate::ui::json::{BranchRow, Branched, Time};
-use crate::ui::list::{Listing, PIECE};
+use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
 use crate::ui::report::{CANCELLED, Failure};
 use crate::ui::tree::{short, short_ids, whole_or_cut};
@@ -326,27 +326,18 @@ impl BranchArgs {
         let is_table = self.format() == Format::Table;
         let ids = short_ids(session);
         let widest = nodes.iter().map(|node| ids[node.index()]).max().unwrap_or(0);
-        let borders = is_table && app.screen.is_terminal;
-        let listing = if is_table {
-            Listing::new(&["id", "when (UTC)", "text"], &[widest, 16, 204], borders, &app.screen)
-        } else {
-            Listing::new(&["", ""], &[widest, 204], false, &app.screen)
+        let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        let listing = match is_table {
+            true => Listing::new(&columns, &app.screen),
+            false => Listing::new(&[columns[0], columns[2]], &app.screen).bare(),
         };
-        if is_table {
-            output.text(&listing.head())?;
-        }
         let mut bodies = Bodies::new(session);
-        for piece in nodes.chunks(PIECE) {
-            let mut cells = Vec::with_capacity(piece.len());
-            for &node in piece {
-                let words = bodies.words(node).map_err(self.session.failed())?;
-                let mut row = vec![short(session, node, &ids)];
-                row.extend(is_table.then(|| time::minute(session.stamp(node))));
-                row.push(app.screen.tilde(&whole_or_cut(&words, &app.screen)));
-                cells.push(row);
-            }
-            output.text(&listing.rows(cells))?;
-        }
-        Ok(output.text(&listing.foot())?)
+        listing.print(output, nodes, |&node| {
+            let words = bodies.words(node).map_err(self.session.failed())?;
+            let mut row = vec![short(session, node, &ids)];
+            row.extend(is_table.then(|| time::minute(session.stamp(node))));
+            row.push(app.screen.tilde(&whole_or_cut(&words, &app.screen)));
+            Ok(row)
+        })
     }
 }

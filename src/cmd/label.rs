@@ -19,7 +19,7 @@ use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
 use crate::core::walk;
 use crate::ui::json::{LabelChange, LabelRow, Time};
-use crate::ui::list::{Listing, PIECE};
+use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
 use crate::ui::report::Failure;
 use crate::ui::tree::{short_ids, speaker, whole_or_cut};
@@ -221,38 +221,25 @@ impl LabelArgs {
             return Ok(());
         }
         let mut bodies = Bodies::new(session);
-        let widest = |of: &dyn Fn(&Label) -> String| {
-            labels.iter().map(|label| fit::width(&escape::line(&of(label)))).max().unwrap_or(0)
-        };
         let ids = short_ids(session);
         let id = |label: &Label| -> String {
             let shown = label.target.map_or(usize::MAX, |target| ids[target.index()]);
             label.target_id.chars().take(shown).collect()
         };
-        let widths = [widest(&id), widest(&|label| label.name.clone()).min(40), 16, 204];
-        let headings = ["id", "label", "when (UTC)", "text"];
-        let listing = Listing::new(&headings, &widths, app.screen.is_terminal, &app.screen);
-        output.text(&listing.head())?;
-        for piece in labels.chunks(PIECE) {
-            let mut cells = Vec::with_capacity(piece.len());
-            for label in piece {
-                let text = match label.target {
-                    Some(target) => {
-                        let words = bodies.words(target).map_err(self.session.failed())?;
-                        format!(
-                            "{}{}",
-                            speaker(session.traits(target)),
-                            app.screen.tilde(&whole_or_cut(&words, &app.screen))
-                        )
-                    }
-                    None => "(no such entry)".to_owned(),
-                };
-                let when = time::minute(session.stamp(label.set_by));
-                cells.push(vec![id(label), label.name.clone(), when, text]);
-            }
-            output.text(&listing.rows(cells))?;
-        }
-        Ok(output.text(&listing.foot())?)
+        let widest = labels.iter().map(|label| fit::width(&escape::line(&id(label)))).max().unwrap_or(0);
+        let columns =
+            [Column::Whole("id", widest), Column::Text("label"), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        Listing::new(&columns, &app.screen).print(output, &labels, |label| {
+            let text = match label.target {
+                Some(target) => {
+                    let words = bodies.words(target).map_err(self.session.failed())?;
+                    let words = app.screen.tilde(&whole_or_cut(&words, &app.screen));
+                    format!("{}{words}", speaker(session.traits(target)))
+                }
+                None => "(no such entry)".to_owned(),
+            };
+            Ok(vec![id(label), label.name.clone(), time::minute(session.stamp(label.set_by)), text])
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use super::escape;
 use super::fit;
-use super::list::{Listing, PIECE};
+use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
@@ -42,11 +42,15 @@ impl TipText {
         self.label.as_ref().map(|label| format!("[{}] ", escape::line(label))).unwrap_or_default()
     }
 
+    fn count(&self) -> String {
+        self.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string())
+    }
+
     fn cells(&self, screen: &Screen) -> Vec<String> {
         vec![
             escape::line(&self.id).into_owned(),
             time::minute(self.stamp),
-            self.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string()),
+            self.count(),
             format!("{}{}{}", self.dot(screen), self.label(), escape::line(&self.words)),
         ]
     }
@@ -56,19 +60,21 @@ impl TipText {
 ///
 /// # Errors
 /// What the system says.
-pub fn table(output: &mut Output, headings: [&'static str; 4], tips: &[TipText], screen: &Screen) -> io::Result<()> {
-    let mut widest = [0; 4];
-    for tip in tips {
-        for (widest, cell) in widest.iter_mut().zip(tip.cells(screen)) {
-            *widest = (*widest).max(fit::width(&cell));
-        }
-    }
-    let listing = Listing::new(&headings, &widest, screen.is_terminal, screen);
-    output.text(&listing.head())?;
-    for piece in tips.chunks(PIECE) {
-        output.text(&listing.rows(piece.iter().map(|tip| tip.cells(screen))))?;
-    }
-    output.text(&listing.foot())
+pub fn table(
+    output: &mut Output,
+    [id, when, count, text]: [&'static str; 4],
+    tips: &[TipText],
+    screen: &Screen,
+) -> io::Result<()> {
+    let [ids, digits] = widths(tips);
+    let columns = [Column::Whole(id, ids), Column::Whole(when, 16), Column::Number(count, digits), Column::Text(text)];
+    Listing::new(&columns, screen).print(output, tips, |tip| Ok(tip.cells(screen)))
+}
+
+/// Returns the columns that ids and counts take.
+fn widths(tips: &[TipText]) -> [usize; 2] {
+    let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
+    [widest(&|tip| fit::width(&escape::line(&tip.id))), widest(&|tip| tip.count().len())]
 }
 
 /// Prints tips as rows.
@@ -78,9 +84,7 @@ pub fn table(output: &mut Output, headings: [&'static str; 4], tips: &[TipText],
 pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
     // Without this much room for the words the time gives way, then the word `messages`.
     const FEW: usize = 24;
-    let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
-    let ids = widest(&|tip| fit::width(&escape::line(&tip.id)));
-    let digits = widest(&|tip| tip.messages.map_or(1, |messages| messages.to_string().len()));
+    let [ids, digits] = widths(tips);
     let full = [ids, 2 + "2026-01-31 10:00".len(), 2 + digits, " messages".len(), 2, 2];
     let room = screen.room().saturating_sub(full.iter().sum());
     let date = if room >= FEW { 16 } else { 10 };
@@ -89,7 +93,7 @@ pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Resul
     for tip in tips {
         let id = escape::line(&tip.id);
         let when: String = time::minute(tip.stamp).chars().take(date).collect();
-        let messages = tip.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string());
+        let messages = tip.count();
         let word = match (has_word, tip.messages) {
             (false, _) => "",
             (true, Some(1)) => " message ",

@@ -31,6 +31,7 @@ mod summaries_meanwhile;
 mod summaries_prompt;
 mod summaries_stored;
 mod support;
+mod tables;
 mod terminal;
 mod terminal_commands;
 mod write_branch;

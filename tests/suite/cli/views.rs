@@ -115,7 +115,7 @@ fn tips_tell_the_branches_apart() {
     assert_eq!(tips, expected);
     assert_eq!(scratch.run("tree s.jsonl --tips --json --filter labeled-only --path").json(), Value::Array(vec![]));
     let table = rows(&scratch, "--tips --format table");
-    assert_eq!(table[1], "cccc0002  2026-01-01 00:00  2         • user: short way");
+    assert_eq!(table[1], "cccc0002  2026-01-01 00:00         2  • user: short way");
 }
 
 #[test]
