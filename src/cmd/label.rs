@@ -21,6 +21,7 @@ use crate::core::walk;
 use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
+use crate::ui::paint::Ink;
 use crate::ui::report::Failure;
 use crate::ui::tree::{short_ids, speaker, whole_or_cut};
 use crate::ui::{escape, fit};
@@ -250,8 +251,7 @@ fn told(change: &Change, words: &str, app: &App) -> String {
         Some(name) => format!("labelled {target}  [{name}] {words}"),
         None => format!("cleared the label of {target}  {words}"),
     };
-    let text = escape::line(&text);
-    format!("{}\n", app.screen.cut(&text, app.screen.room()))
+    app.screen.row([(Ink::Plain, &*escape::line(&text))])
 }
 
 /// Tells of a new label that is not seen in the usual view, or that another entry has, too.

@@ -108,9 +108,7 @@ impl<'s> DifferenceText<'s> {
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)));
         let tokens = format!("{:>1$}", message.tokens, self.token_columns);
         let row = format!("{sign} {id}{pad}  {tokens}  {speaker}{}", escape::line(&words));
-        let mut out = String::new();
-        self.screen.paint.push(&mut out, ink, &self.screen.cut(&row, self.screen.room()));
-        Ok(out + "\n")
+        Ok(self.screen.row([(ink, &*row)]))
     }
 
     fn id(&self, message: &Weighed) -> String {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::escape;
-use super::fit;
 use super::paint::Ink;
 use super::screen::Screen;
 use super::tree::speaker;
@@ -72,13 +71,10 @@ pub fn text(bodies: &mut Bodies<'_>, told: &Told<'_>, screen: &Screen) -> Result
     let mut out = String::new();
     for (name, value) in rows {
         // A path is of no use if it is not whole.
-        let is_whole = name == FILE;
-        let room = if is_whole { usize::MAX } else { screen.room() };
+        let width = screen.width.filter(|_| name != FILE);
         let name = format!("{name:<9} ");
-        let name = screen.cut(&name, room);
-        screen.paint.push(&mut out, Ink::Dim, &name);
-        out.push_str(&screen.cut(&value, room - fit::width(&name)));
-        out.push('\n');
+        let screen = Screen { width, ..screen.clone() };
+        out.push_str(&screen.row([(Ink::Dim, &*name), (Ink::Plain, &*value)]));
     }
     Ok(out)
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::escape;
-use super::fit;
+use super::fit::{self, Give};
 use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
@@ -82,42 +82,38 @@ fn widths(tips: &[TipText]) -> [usize; 2] {
 /// # Errors
 /// What the system says.
 pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
-    // Without this much room for the words the time gives way, then the word `messages`.
+    // Without this much room for the words the time of day gives way, then the word `messages`, then
+    // the rest of the time.
     const FEW: usize = 24;
     let [ids, digits] = widths(tips);
-    let full = [ids, 2 + "2026-01-31 10:00".len(), 2 + digits, " messages".len(), 2, 2];
-    let room = screen.room().saturating_sub(full.iter().sum());
-    let date = if room >= FEW { 16 } else { 10 };
     let dots = if tips.iter().any(|tip| tip.is_active) { 2 } else { 0 };
-    let has_word = room + 16 - date >= FEW;
+    let words = |tip: &TipText| fit::width(&tip.label()) + fit::width(&escape::line(&tip.words));
+    let words = tips.iter().map(words).max().unwrap_or(0);
+    let mut columns = [ids + 2, "2026-01-31 10:00  ".len(), digits, " messages  ".len(), dots, words];
+    fit::share(
+        &mut columns,
+        screen.room(),
+        &[Give::Slowly(5, FEW), Give::AtOnce(1, 12), Give::AtOnce(3, 2), Give::Slowly(5, 8), Give::AtOnce(1, 0)],
+    );
+    let [_, dates, _, units, ..] = columns;
     for tip in tips {
         let id = escape::line(&tip.id);
-        let when: String = time::minute(tip.stamp).chars().take(date).collect();
-        let messages = tip.count();
-        let word = match (has_word, tip.messages) {
+        let pad = " ".repeat((ids + 2).saturating_sub(fit::width(&id)));
+        let when: String = time::minute(tip.stamp).chars().take(dates.saturating_sub(2)).collect();
+        let unit = match (units > 2, tip.messages) {
             (false, _) => "",
-            (true, Some(1)) => " message ",
+            (true, Some(1)) => " message",
             (true, _) => " messages",
         };
-        let pad = " ".repeat(ids - fit::width(&id));
-        let pieces = [
-            (Ink::Dim, id.into_owned()),
-            (Ink::Plain, format!("{pad}  ")),
-            (Ink::Dim, format!("{when:date$}  ")),
-            (Ink::Plain, format!("{messages:>digits$}{word}  ")),
-            (Ink::Active, format!("{:dots$}", tip.dot(screen))),
-            (Ink::Label, tip.label()),
-            (tip.ink, escape::line(&tip.words).into_owned()),
-        ];
-        let mut out = String::new();
-        let mut left = screen.room();
-        for (ink, text) in pieces {
-            let text = screen.cut(&text, left);
-            left -= fit::width(&text).min(left);
-            screen.paint.push(&mut out, ink, &text);
-        }
-        out.truncate(out.trim_end_matches(' ').len());
-        output.text(&(out + "\n"))?;
+        output.text(&screen.row([
+            (Ink::Dim, &*id),
+            (Ink::Plain, &*pad),
+            (Ink::Dim, &*format!("{when:dates$}")),
+            (Ink::Plain, &*format!("{:>digits$}{unit:units$}", tip.count())),
+            (Ink::Active, &*format!("{:dots$}", tip.dot(screen))),
+            (Ink::Label, &*tip.label()),
+            (tip.ink, &*escape::line(&tip.words)),
+        ]))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::escape;
 use super::excerpt::beside;
-use super::fit;
+use super::fit::{self, Give};
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::entry::{Kind, Role, Traits};
@@ -42,13 +42,6 @@ struct Line {
     label: String,
     text: String,
     marks: Vec<(Ink, String)>,
-}
-
-impl Line {
-    /// Gives the columns that the marks take.
-    fn reserve(&self) -> usize {
-        self.marks.iter().map(|(_, mark)| 2 + fit::width(mark)).sum()
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -98,46 +91,42 @@ impl<'s> TreeText<'s> {
 
     /// Draws the line above the rows.
     pub fn heading(&self, name: &str, entries: usize, branches: usize) -> String {
-        let between = self.glyphs.between;
         let plural = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+        let between = self.glyphs.between;
+        let fact = |fact: &str| match fact {
+            "" => String::new(),
+            _ => format!("{between}{}", escape::line(fact)),
+        };
         let header = &self.session.header;
+        let name = if name.is_empty() { "(no name)".to_owned() } else { self.screen.tilde(name) };
         let id: String = header.id.chars().take(8).collect();
-        let mut facts = Vec::new();
-        facts.extend((!id.is_empty()).then_some(id));
-        facts.push(format!("v{}", self.session.version));
-        let entries = plural(entries, "entry", "entries");
-        facts.push(format!("{entries}, {}", plural(branches, "branch", "branches")));
+        let size = format!("{}, {}", plural(entries, "entry", "entries"), plural(branches, "branch", "branches"));
+        let folder = self.screen.tilde(header.cwd.as_deref().unwrap_or_default());
+        let version = format!("v{}", self.session.version);
+        let pieces = [escape::line(&name).into_owned(), fact(&id), fact(&version), fact(&size), fact(&folder)];
         // Without room the folder goes first, then the name, down to a few words, then the version and
         // the id: how much there is says most.
         const FEW: usize = 16;
-        let (gap, width) = (fit::width(between), self.screen.room());
-        let all = |facts: &[String]| escape::line(&facts.join(between)).into_owned();
-        let mut few = FEW;
-        while facts.len() > 1 && fit::width(&all(&facts)) + gap + FEW > width {
-            facts.remove(facts.len() - 2);
-            few = FEW - gap;
-        }
-        let facts = all(&facts);
-        let folder = header.cwd.as_deref().unwrap_or_default();
-        let folder = escape::line(&self.screen.tilde(folder)).into_owned();
-        let name = escape::line(&self.screen.tilde(name)).into_owned();
-        let name = if name.is_empty() { "(no name)".to_owned() } else { name };
-        let room = width.saturating_sub(gap.saturating_add(fit::width(&facts))).max(few.min(width));
-        let name = self.screen.cut(&name, room);
-        let mut out = String::new();
-        self.screen.paint.push(&mut out, Ink::Strong, &name);
-        let mut left = width - fit::width(&name);
-        for (text, fewest) in [(facts, 1), (folder, FEW)] {
-            let fewest = fewest.min(fit::width(&text));
-            if text.is_empty() || left < gap + fewest {
-                break;
-            }
-            out.push_str(between);
-            let text = self.screen.cut(&text, left - gap);
-            self.screen.paint.push(&mut out, Ink::Dim, &text);
-            left -= gap + fit::width(&text);
-        }
-        out + "\n"
+        let gap = fit::width(between);
+        let mut columns = pieces.each_ref().map(|piece| fit::width(piece));
+        fit::share(
+            &mut columns,
+            self.screen.room(),
+            &[
+                Give::Slowly(4, gap + FEW),
+                Give::AtOnce(4, 0),
+                Give::Slowly(0, FEW),
+                Give::AtOnce(2, 0),
+                Give::AtOnce(1, 0),
+                Give::Slowly(0, FEW - gap),
+                Give::Slowly(3, gap + 1),
+                Give::AtOnce(3, 0),
+            ],
+        );
+        let inks = [Ink::Strong].into_iter().chain([Ink::Dim; 4]);
+        let pieces: Vec<_> =
+            pieces.iter().zip(columns).map(|(piece, columns)| self.screen.cut(piece, columns)).collect();
+        self.screen.row(inks.zip(pieces.iter().map(|piece| &**piece)))
     }
 
     /// Lets the rows show what was searched for.
@@ -188,19 +177,18 @@ impl<'s> TreeText<'s> {
             return line;
         };
         // What marks the row is worth more than the end of its words, but not than all of them.
-        const FEW: usize = 8;
-        let front = [&line.id, &line.pad, &line.gutters, &line.dot].map(|text| fit::width(text)).iter().sum::<usize>();
-        while !line.marks.is_empty() && front + FEW + line.reserve() > width {
-            line.marks.remove(0);
-        }
-        let mut left = width;
-        for piece in [&mut line.id, &mut line.pad, &mut line.gutters, &mut line.dot] {
-            *piece = self.cut(piece, left);
-            left -= fit::width(piece).min(left);
-        }
-        left = left.saturating_sub(line.reserve());
-        let label = self.cut(&line.label, left);
-        left -= fit::width(&label).min(left);
+        const GIVES: [Give; 4] = [Give::Slowly(4, 8), Give::AtOnce(5, 0), Give::AtOnce(6, 0), Give::AtOnce(7, 0)];
+        let mut columns = [0; 8];
+        let front = [&mut line.id, &mut line.pad, &mut line.gutters, &mut line.dot];
+        columns.iter_mut().zip(&front).for_each(|(columns, piece)| *columns = fit::width(piece));
+        columns[4] = width;
+        columns[5..].iter_mut().zip(&line.marks).for_each(|(columns, (_, mark))| *columns = 2 + fit::width(mark));
+        fit::share(&mut columns, width, &GIVES);
+        front.into_iter().zip(columns).for_each(|(piece, columns)| *piece = self.cut(piece, columns));
+        let mut marks = columns[5..].iter();
+        line.marks.retain(|_| marks.next().is_some_and(|&columns| columns > 0));
+        let label = self.cut(&line.label, columns[4]);
+        let left = columns[4] - fit::width(&label).min(columns[4]);
         line.text = if label == line.label { text(&line, Some(left)) } else { String::new() };
         line.label = label;
         line
