@@ -22,12 +22,12 @@ use crate::core::session::{NodeId, Session};
 use crate::core::time;
 use crate::core::write;
 use crate::hooks::{Answer, Event};
+use crate::ui::entry::{self, ShortIds};
 use crate::ui::escape;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
 use crate::ui::report::{CANCELLED, Failure};
-use crate::ui::tree::{short, short_ids, whole_or_cut};
 
 /// Fork a session into a new file, or list where one can
 ///
@@ -324,8 +324,8 @@ impl BranchArgs {
 
     fn rows(&self, app: &App, session: &Session, nodes: &[NodeId], output: &mut Output) -> Result<()> {
         let is_table = self.format() == Format::Table;
-        let ids = short_ids(session);
-        let widest = nodes.iter().map(|node| ids[node.index()]).max().unwrap_or(0);
+        let ids = ShortIds::new(session);
+        let widest = ids.widest(nodes.iter().copied(), usize::MAX);
         let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text")];
         let listing = match is_table {
             true => Listing::new(&columns, &app.screen),
@@ -334,9 +334,9 @@ impl BranchArgs {
         let mut bodies = Bodies::new(session);
         listing.print(output, nodes, |&node| {
             let words = bodies.words(node).map_err(self.session.failed())?;
-            let mut row = vec![short(session, node, &ids)];
+            let mut row = vec![ids.of(node)];
             row.extend(is_table.then(|| time::minute(session.stamp(node))));
-            row.push(app.screen.tilde(&whole_or_cut(&words, &app.screen)));
+            row.push(entry::text(&app.screen, &words));
             Ok(row)
         })
     }

@@ -18,12 +18,12 @@ use crate::core::select;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
 use crate::core::walk;
+use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
 use crate::ui::paint::Ink;
 use crate::ui::report::Failure;
-use crate::ui::tree::{short_ids, speaker, whole_or_cut};
 use crate::ui::{escape, fit};
 
 /// List, print, set or clear labels
@@ -145,11 +145,12 @@ impl LabelArgs {
                 for change in &changes {
                     let words = match session.find(&change.target) {
                         Some(node) => {
-                            format!("{}{}", speaker(session.traits(node)), bodies.words(node).map_err(&failed)?)
+                            let words = bodies.words(node).map_err(&failed)?;
+                            entry::row(&app.screen, session.traits(node), &words)
                         }
                         None => String::new(),
                     };
-                    output.text(&told(change, &app.screen.tilde(&words), app))?;
+                    output.text(&told(change, &words, app))?;
                 }
                 changes.iter().for_each(|change| hint(session, change, app));
                 if let Some(file) = self.session.found() {
@@ -222,20 +223,19 @@ impl LabelArgs {
             return Ok(());
         }
         let mut bodies = Bodies::new(session);
-        let ids = short_ids(session);
-        let id = |label: &Label| -> String {
-            let shown = label.target.map_or(usize::MAX, |target| ids[target.index()]);
-            label.target_id.chars().take(shown).collect()
+        let ids = ShortIds::new(session);
+        let id = |label: &Label| match label.target {
+            Some(target) => ids.of(target),
+            None => escape::line(&label.target_id).into_owned(),
         };
-        let widest = labels.iter().map(|label| fit::width(&escape::line(&id(label)))).max().unwrap_or(0);
+        let widest = labels.iter().map(|label| fit::width(&id(label))).max().unwrap_or(0);
         let columns =
             [Column::Whole("id", widest), Column::Text("label"), Column::Whole("when (UTC)", 16), Column::Text("text")];
         Listing::new(&columns, &app.screen).print(output, &labels, |label| {
             let text = match label.target {
                 Some(target) => {
                     let words = bodies.words(target).map_err(self.session.failed())?;
-                    let words = app.screen.tilde(&whole_or_cut(&words, &app.screen));
-                    format!("{}{words}", speaker(session.traits(target)))
+                    entry::row(&app.screen, session.traits(target), &words)
                 }
                 None => "(no such entry)".to_owned(),
             };

@@ -17,10 +17,10 @@ use crate::core::session::{NodeId, Session};
 use crate::core::shape::Shape;
 use crate::core::walk;
 use crate::core::when::Period;
+use crate::ui::entry::speaker;
 use crate::ui::graph::Form;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::Failure;
-use crate::ui::tree::speaker;
 
 mod graph;
 mod rows;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::entry;
 use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
-use super::tree::speaker;
 use crate::core::body::Bodies;
 use crate::core::context::State;
 use crate::core::error::Result;
@@ -44,13 +44,13 @@ pub fn text(bodies: &mut Bodies<'_>, told: &Told<'_>, screen: &Screen) -> Result
     let plan = told.plan;
     let mut rows = Vec::new();
     if told.is_noop {
-        rows.push(("leaf", format!("{} (already there)", entry(bodies, plan.old, screen)?)));
+        rows.push(("leaf", format!("{} (already there)", named(bodies, plan.old, screen)?)));
     } else {
-        rows.push(("from", entry(bodies, plan.old, screen)?));
+        rows.push(("from", named(bodies, plan.old, screen)?));
         let to = match plan.editor_text {
             // A message that is taken back is a better landmark than the entry above it.
-            Some(_) => format!("before {}", entry(bodies, plan.target, screen)?),
-            None => entry(bodies, plan.position, screen)?,
+            Some(_) => format!("before {}", named(bodies, plan.target, screen)?),
+            None => named(bodies, plan.position, screen)?,
         };
         rows.push((if told.is_dry { "would go" } else { "to" }, to));
         let left = match plan.abandoned.len() {
@@ -116,10 +116,10 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn entry(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {
+fn named(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {
     let Some(node) = node else { return Ok("before the first entry".to_owned()) };
     let words = bodies.words(node)?;
     let session = bodies.session();
-    let text = format!("{}  {}{}", session.id(node), speaker(session.traits(node)), screen.tilde(&words));
+    let text = format!("{}  {}", session.id(node), entry::row(screen, session.traits(node), &words));
     Ok(escape::line(&text).into_owned())
 }

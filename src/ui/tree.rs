@@ -1,18 +1,16 @@
 //! The tree as text: a row an entry, narrow on long sessions.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use super::entry::{self, LONGEST_ID, ShortIds, speaker};
 use super::escape;
 use super::excerpt::beside;
 use super::fit::{self, Give};
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::entry::{Kind, Role, Traits};
-use crate::core::preview::LIMIT;
 use crate::core::rows::{Branch, Row, Rows};
 use crate::core::search::{Excerpt, Query};
-use crate::core::session::{NodeId, Session};
+use crate::core::session::Session;
 use crate::core::shape::LeftOut;
 
 /// Columns of one level of branching.
@@ -26,7 +24,7 @@ pub struct TreeText<'s> {
     session: &'s Session,
     rows: &'s Rows,
     screen: &'s Screen,
-    ids: Vec<usize>,
+    ids: ShortIds<'s>,
     id_columns: usize,
     levels: usize,
     glyphs: Glyphs,
@@ -81,9 +79,8 @@ const ASCII: Glyphs = Glyphs {
 impl<'s> TreeText<'s> {
     /// Prepares to draw.
     pub fn new(session: &'s Session, rows: &'s Rows, screen: &'s Screen) -> Self {
-        let ids = short_ids(session);
-        let shown = rows.rows.iter().map(|row| fit::width(&short(session, row.node, &ids)));
-        let id_columns = shown.filter(|&columns| columns <= LONGEST_ID).max().unwrap_or(0);
+        let ids = ShortIds::new(session);
+        let id_columns = ids.widest(rows.rows.iter().map(|row| row.node), LONGEST_ID);
         let room = screen.width.map_or(LEVELS, |width| width.saturating_sub(id_columns + 2) / 2 / LEVEL);
         let glyphs = if screen.paint.ascii { ASCII } else { UNICODE };
         Self { session, rows, screen, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, query: None }
@@ -153,10 +150,11 @@ impl<'s> TreeText<'s> {
     /// Gives what a row says, cut to the width.
     fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> Line {
         let row = self.rows.rows[at];
-        let id = escape::line(&short(self.session, row.node, &self.ids)).into_owned();
+        let traits = self.session.traits(row.node);
+        let id = self.ids.of(row.node);
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
-        let text = self.text(row.node, words);
+        let text = escape::line(&entry::row(self.screen, traits, words)).into_owned();
         let mut line = Line {
             id,
             pad,
@@ -167,9 +165,7 @@ impl<'s> TreeText<'s> {
             marks: self.marks(at, row),
         };
         let text = |line: &Line, room: Option<usize>| match excerpt {
-            Some(excerpt) => {
-                beside(speaker(self.session.traits(row.node)), &line.text, excerpt, room, self.screen.paint.ascii)
-            }
+            Some(excerpt) => beside(speaker(traits), &line.text, excerpt, room, self.screen.paint.ascii),
             None => room.map_or_else(|| line.text.clone(), |room| self.cut(&line.text, room)),
         };
         let Some(width) = self.screen.width else {
@@ -206,7 +202,7 @@ impl<'s> TreeText<'s> {
         paint.push(&mut out, Ink::Dim, &line.gutters);
         paint.push(&mut out, Ink::Active, &line.dot);
         paint.push(&mut out, Ink::Label, &line.label);
-        let ink = ink(self.session.traits(self.rows.rows[at].node));
+        let ink = entry::ink(self.session.traits(self.rows.rows[at].node));
         let mut painted = 0;
         for place in self.query.filter(|_| paint.color).iter().flat_map(|query| query.places(&line.text)) {
             paint.push(&mut out, ink, &line.text[painted..place.start]);
@@ -222,13 +218,6 @@ impl<'s> TreeText<'s> {
             out.truncate(out.trim_end_matches(' ').len());
         }
         out + "\n"
-    }
-
-    /// Gives the words of a row with who speaks, as it is printed but not cut.
-    fn text(&self, node: NodeId, words: &str) -> String {
-        let words = whole_or_cut(words, self.screen);
-        let text = format!("{}{}", speaker(self.session.traits(node)), self.screen.tilde(&words));
-        escape::line(&text).into_owned()
     }
 
     fn gutters(&self, row: Row) -> String {
@@ -281,62 +270,4 @@ pub fn left_out(LeftOut { above, below }: LeftOut) -> Option<String> {
         (0, below) => Some(format!("(+{below} below)")),
         (above, below) => Some(format!("(+{above} above, +{below} below)")),
     }
-}
-
-/// Gives who speaks, as it stands before the words of a row.
-pub fn speaker(traits: Traits) -> &'static str {
-    match (traits.kind, traits.role) {
-        (Kind::Message, Role::User) => "user: ",
-        (Kind::Message, Role::Assistant) => "assistant: ",
-        (Kind::Message, Role::Developer) => "developer: ",
-        (Kind::Message, Role::System) => "system: ",
-        _ => "",
-    }
-}
-
-/// Gives the colour of an entry's words.
-pub fn ink(traits: Traits) -> Ink {
-    match (traits.kind, traits.role) {
-        (Kind::Message, Role::User) => Ink::User,
-        (Kind::Message, Role::Assistant | Role::BashExecution | Role::PythonExecution) => Ink::Plain,
-        (Kind::BranchSummary | Kind::Compaction, _) => Ink::Summary,
-        (Kind::CustomMessage, _) => Ink::Plain,
-        _ => Ink::Dim,
-    }
-}
-
-/// Shows that words go on behind the most that is taken of them.
-pub fn whole_or_cut<'w>(words: &'w str, screen: &Screen) -> Cow<'w, str> {
-    if words.len() < LIMIT || words.chars().count() < LIMIT {
-        return Cow::Borrowed(words);
-    }
-    Cow::Owned(format!("{words}{}", screen.mark()))
-}
-
-/// The widest id that others are lined up with: one as long as a line would push everything else out
-/// of sight.
-pub(super) const LONGEST_ID: usize = 36;
-
-/// Gives for every entry how many characters of its id are shown: enough to name it, at least 8.
-pub fn short_ids(session: &Session) -> Vec<usize> {
-    const FEWEST: usize = 8;
-    let mut lengths = vec![FEWEST; session.len()];
-    if session.nodes().all(|node| session.id(node).len() <= FEWEST) {
-        return lengths;
-    }
-    let mut sorted: Vec<_> = session.nodes().collect();
-    sorted.sort_unstable_by_key(|&node| session.id(node));
-    for pair in sorted.windows(2) {
-        let (a, b) = (session.id(pair[0]), session.id(pair[1]));
-        let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-        for node in pair {
-            lengths[node.index()] = lengths[node.index()].max(common + 1);
-        }
-    }
-    lengths
-}
-
-/// Gives as much of an entry's id as is shown.
-pub fn short(session: &Session, node: NodeId, lengths: &[usize]) -> String {
-    session.id(node).chars().take(lengths[node.index()]).collect()
 }

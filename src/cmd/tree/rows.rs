@@ -11,13 +11,14 @@ use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::walk;
+use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
 use crate::ui::excerpt::beside;
 use crate::ui::fit;
 use crate::ui::list::{Column, Listing, PIECE};
 use crate::ui::output::{Output, safe_json};
 use crate::ui::rows::{self as in_order, LineRows, Place};
-use crate::ui::tree::{TreeText, short, short_ids, speaker, whole_or_cut};
+use crate::ui::tree::TreeText;
 
 impl View<'_> {
     pub(super) fn text(&mut self) -> Result<()> {
@@ -101,9 +102,9 @@ impl View<'_> {
         let (session, screen, failed) = (self.session, &self.app.screen, self.failed());
         let nodes = self.row_shape()?.1.nodes;
         let mut output = Output::new();
-        let (ids, is_search) = (short_ids(session), self.query.is_some());
+        let (ids, is_search) = (ShortIds::new(session), self.query.is_some());
         let columns = [
-            Column::Whole("id", nodes.iter().map(|node| ids[node.index()]).max().unwrap_or(0)),
+            Column::Whole("id", ids.widest(nodes.iter().copied(), usize::MAX)),
             Column::Whole("when (UTC)", 16),
             Column::Text("type"),
             Column::Text("label"),
@@ -117,11 +118,11 @@ impl View<'_> {
                 let words = self.bodies.words(node).map_err(&failed)?;
                 let label = session.label(node).map_or("", |label| label.name.as_str());
                 rows.push(vec![
-                    short(session, node, &ids),
+                    ids.of(node),
                     time::minute(session.stamp(node)),
                     self.kind(node).to_owned(),
                     label.to_owned(),
-                    screen.tilde(&whole_or_cut(&words, screen)),
+                    entry::text(screen, &words),
                 ]);
             }
             listing.arrange(&rows);
