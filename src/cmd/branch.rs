@@ -13,6 +13,7 @@ use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::branch::{self, Fork, Identity, Written};
 use crate::core::commit;
+use crate::core::count::counted;
 use crate::core::draft::World;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::Error;
@@ -286,7 +287,8 @@ impl BranchArgs {
             }
             (false, None, None) => {
                 let (entries, labels) = (result.entries, result.labels);
-                let text = format!("would make a session of {entries} entries, {labels} of them labels\n");
+                let entries = counted(entries, "entry", "entries");
+                let text = format!("would make a session of {entries}, {labels} of them labels\n");
                 output.text(&app.screen.folded(&text, 0))?;
             }
         }

@@ -9,6 +9,7 @@ use super::world::{self, Writing};
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::commit::{self, Anchor, Commit, Guard};
+use crate::core::count::counted;
 use crate::core::draft::Draft;
 use crate::core::error::Error;
 use crate::core::filter::Filter;
@@ -259,9 +260,9 @@ fn hint(session: &Session, change: &Change, app: &App) {
     let Some((name, node)) = change.name.as_deref().zip(session.find(&change.target)) else { return };
     match session.labelled(name).iter().filter(|&&other| other != node).count() {
         0 => {}
-        1 => app.report.hint(&format!("another entry has this label, too: `label:{name}` names neither of them")),
         count => {
-            app.report.hint(&format!("{count} other entries have this label, too: `label:{name}` names none of them"))
+            let others = counted(count, "other entry has", "other entries have");
+            app.report.hint(&format!("{others} this label, too: `label:{name}` names none of them"));
         }
     }
     if !Filter::Default.shows(session.traits(node), true, false) {

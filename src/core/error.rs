@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::holder::Holder;
+use crate::core::count::counted;
 
 /// A failure of a core operation. The file's name is added by the command that knows it.
 #[derive(Debug)]
@@ -210,8 +211,7 @@ impl fmt::Display for Error {
                 }
             }
             Self::TooFarUp { name, ancestors } => {
-                let ancestors =
-                    if *ancestors == 1 { "1 ancestor".to_owned() } else { format!("{ancestors} ancestors") };
+                let ancestors = counted(*ancestors, "ancestor", "ancestors");
                 write!(f, "`{name}` goes beyond the root: the entry has {ancestors}")
             }
             Self::Changed { .. } => f.write_str("the file changed meanwhile"),

@@ -7,6 +7,7 @@ use super::entry::{ShortIds, speaker};
 use super::escape;
 use super::screen::Screen;
 use super::tree::left_out;
+use crate::core::count::counted;
 use crate::core::entry::Kind;
 use crate::core::rows::Rows;
 use crate::core::session::{NodeId, Session};
@@ -133,7 +134,7 @@ impl<'s> Graph<'s> {
         };
         let mut lines = Vec::new();
         if look == Look::Run {
-            lines.push(format!("{} entries", rows.len()));
+            lines.push(counted(rows.len(), "entry", "entries"));
         }
         let spoken = self.speaks(at).zip(words).map(|(node, words)| (speaker(self.session.traits(node)), words));
         let label = self.session.label(node).filter(|_| look != Look::Run);

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use shell_words::quote;
+
 use super::entry;
 use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::body::Bodies;
 use crate::core::context::State;
+use crate::core::count::counted;
 use crate::core::error::Result;
 use crate::core::navigate::{self, Move};
 use crate::core::session::{NodeId, Session};
@@ -55,8 +58,7 @@ pub fn text(bodies: &mut Bodies<'_>, told: &Told<'_>, screen: &Screen) -> Result
         rows.push((if told.is_dry { "would go" } else { "to" }, to));
         let left = match plan.abandoned.len() {
             0 => "nothing".to_owned(),
-            1 => "1 entry".to_owned(),
-            count => format!("{count} entries"),
+            count => counted(count, "entry", "entries"),
         };
         rows.push(("left", format!("{left} behind")));
     }
@@ -65,8 +67,8 @@ pub fn text(bodies: &mut Bodies<'_>, told: &Told<'_>, screen: &Screen) -> Result
         rows.extend(told.file.map(|file| (FILE, escape::line(&file.display().to_string()).into_owned())));
     }
     let model = told.state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
-    let plural = if told.messages == 1 { "message" } else { "messages" };
-    let context = format!("{} {plural}, thinking {}{model}", told.messages, told.state.thinking_level);
+    let messages = counted(told.messages, "message", "messages");
+    let context = format!("{messages}, thinking {}{model}", told.state.thinking_level);
     rows.push(("context", escape::line(&context).into_owned()));
     let mut out = String::new();
     for (name, value) in rows {
@@ -86,8 +88,9 @@ pub fn editor(text: &str) -> String {
 
 /// Says how to go on.
 pub fn hint(path: &Path, session: &Session, told: &Told<'_>) -> String {
-    let path = quoted(&path.display().to_string());
-    let id = |node: Option<NodeId>| node.map(|node| quoted(session.id(node)));
+    let path = path.display().to_string();
+    let path = quote(&path);
+    let id = |node: Option<NodeId>| node.map(|node| quote(session.id(node)));
     // Going back to a message would take it back.
     let back = |old: &str| match told.plan.old.is_some_and(|old| navigate::goes_to_editor(session, old)) {
         true => String::new(),
@@ -105,15 +108,6 @@ pub fn hint(path: &Path, session: &Session, told: &Told<'_>) -> String {
             format!("nothing was written: `--save` makes it last, `{from}` lets other commands work from here")
         }
     }
-}
-
-/// Quotes a word for a shell, if it needs to be.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+=:,@%".contains(char);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn named(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {

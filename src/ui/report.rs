@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::escape;
-use super::moved::quoted;
 use super::paint::{Ink, Paint};
+use crate::core::count::counted;
 use crate::core::error::Error;
 use crate::core::problem::Problem;
 
@@ -49,7 +49,7 @@ impl Failure {
             Error::Ambiguous { name, candidates, count } => {
                 let lines = candidates.iter().map(|(id, text)| format!("  {id}  {text}"));
                 let more = count - candidates.len();
-                let head = format!("`{name}` matches {count} entries:");
+                let head = format!("`{name}` matches {}:", counted(*count, "entry", "entries"));
                 let more = (more > 0).then(|| format!("  and {more} more"));
                 std::iter::once(head).chain(lines).chain(more).collect()
             }
@@ -159,7 +159,7 @@ impl Report {
     /// Says how to go on in a new session, the text to be sent again last.
     pub fn forked(self, path: Option<&str>, text: Option<&str>) {
         if let Some(path) = path {
-            self.hint(&format!("`pi --session {}` goes on there", quoted(path)));
+            self.hint(&format!("`pi --session {}` goes on there", shell_words::quote(path)));
         }
         if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
             print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::context;
 use super::list::{Column, Listing};
 use super::screen::Screen;
+use crate::core::count::counted;
 use crate::core::session::Session;
 use crate::core::stats::{Part, Stats};
 use crate::core::usage::{Amounts, whole};
@@ -61,10 +62,8 @@ fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
         ("cost", format!("${cost:.4}")),
     ];
     if usage.odd > 0 {
-        facts.push((
-            "left out",
-            format!("{} {} that cannot be true", usage.odd, if usage.odd == 1 { "amount" } else { "amounts" }),
-        ));
+        let odd = counted(usage.odd, "amount", "amounts");
+        facts.push(("left out", format!("{odd} that cannot be true")));
     }
     facts
 }

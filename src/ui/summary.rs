@@ -7,6 +7,7 @@ use super::escape;
 use super::fit;
 use super::list::{Column, Listing, PIECE};
 use super::screen::Screen;
+use crate::core::count::counted;
 
 /// One file.
 #[derive(Debug)]
@@ -52,9 +53,8 @@ pub fn table(files: &[File<'_>], screen: &Screen) -> String {
         *counts.entry(file.status).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
-    let plural = if files.len() == 1 { "file" } else { "files" };
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
-    out.push_str(&screen.folded(&format!("{} {plural}{counts}\n", files.len()), 2));
+    out.push_str(&screen.folded(&format!("{}{counts}\n", counted(files.len(), "file", "files")), 2));
     out
 }
 

@@ -8,6 +8,7 @@ use super::excerpt::beside;
 use super::fit::{self, Give};
 use super::paint::Ink;
 use super::screen::Screen;
+use crate::core::count::counted;
 use crate::core::rows::{Branch, Row, Rows};
 use crate::core::search::{Excerpt, Query};
 use crate::core::session::Session;
@@ -88,7 +89,6 @@ impl<'s> TreeText<'s> {
 
     /// Draws the line above the rows.
     pub fn heading(&self, name: &str, entries: usize, branches: usize) -> String {
-        let plural = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
         let between = self.glyphs.between;
         let fact = |fact: &str| match fact {
             "" => String::new(),
@@ -97,7 +97,7 @@ impl<'s> TreeText<'s> {
         let header = &self.session.header;
         let name = if name.is_empty() { "(no name)".to_owned() } else { self.screen.tilde(name) };
         let id: String = header.id.chars().take(8).collect();
-        let size = format!("{}, {}", plural(entries, "entry", "entries"), plural(branches, "branch", "branches"));
+        let size = format!("{}, {}", counted(entries, "entry", "entries"), counted(branches, "branch", "branches"));
         let folder = self.screen.tilde(header.cwd.as_deref().unwrap_or_default());
         let version = format!("v{}", self.session.version);
         let pieces = [escape::line(&name).into_owned(), fact(&id), fact(&version), fact(&size), fact(&folder)];

@@ -34,7 +34,7 @@ fn a_label_that_is_hidden_or_not_the_only_one_is_hinted_at() {
     let hints = |line: &str| scratch.run(line).stderr;
     assert_eq!(hints("label s.jsonl u1 one"), "");
     assert!(hints("label s.jsonl m1 two").contains("`tree` hides entry m1"));
-    assert!(hints("label s.jsonl u2 one").contains("another entry has this label, too"));
+    assert!(hints("label s.jsonl u2 one").contains("1 other entry has this label, too"));
     assert_eq!(hints("label s.jsonl u2 one --quiet"), "");
     assert_eq!(hints("label s.jsonl m1 --clear"), "");
 }

@@ -158,7 +158,7 @@ fn entries_without_a_time_are_left_out_and_that_is_said() {
     let run = scratch.run("tree s.jsonl --format jsonl --since 2000-01-01");
     assert_eq!((ids(&run.json_lines()).join(" ").as_str()), "aaaa0003");
     let run = scratch.run("tree s.jsonl --since 2000-01-01");
-    assert_eq!(run.stderr, "hint: 2 entries are left out, since they have no time that can be read\n");
+    assert_eq!(run.stderr, "hint: left out: 2 entries without a time that can be read\n");
     let run = scratch.run("tree s.jsonl");
     assert_eq!(run.stderr, "hint: the leaf is aaaa0004: nothing of the path to it is shown\n");
 }
