@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use shell_words::quote;
 
 use crate::core::lookup::LATEST;
-use crate::ui::moved::quoted;
 
 /// Commands by the names that other programs have for them.
 const MEANT: [(&[&str], &str); 14] = [
@@ -45,7 +45,7 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
 /// Gives a command line for a word that is no command.
 fn command_for(word: &str) -> Option<String> {
     if word == LATEST || Path::new(word).is_file() {
-        return Some(format!("session-tree tree {}", quoted(word)));
+        return Some(format!("session-tree tree {}", quote(word)));
     }
     let known = MEANT.iter().find(|(words, _)| words.contains(&word));
     known.map(|(_, line)| format!("session-tree {line}"))
@@ -56,7 +56,7 @@ fn argument_for(command: &str, word: &str) -> Option<String> {
     if word.starts_with('-') {
         return None;
     }
-    let word = quoted(word);
+    let word = quote(word);
     match command {
         "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
         "context" => Some(format!("`--leaf {word}` works from that entry")),

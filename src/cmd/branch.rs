@@ -13,6 +13,7 @@ use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::branch::{self, Fork, Identity, Written};
 use crate::core::commit;
+use crate::core::count::counted;
 use crate::core::draft::World;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::Error;
@@ -23,13 +24,13 @@ use crate::core::session::{NodeId, Session};
 use crate::core::time;
 use crate::core::write;
 use crate::hooks::{Answer, Event};
+use crate::ui::entry::{self, ShortIds};
 use crate::ui::escape;
 use crate::ui::exit::Exit;
 use crate::ui::json::{BranchRow, Branched, Time};
-use crate::ui::list::{Listing, PIECE};
+use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
 use crate::ui::report::{About as _, Failure};
-use crate::ui::tree::{short, short_ids, whole_or_cut};
 
 /// Fork a session into a new file, or list where one can
 ///
@@ -305,7 +306,8 @@ impl BranchArgs {
             }
             (false, None, None) => {
                 let (entries, labels) = (result.entries, result.labels);
-                let text = format!("would make a session of {entries} entries, {labels} of them labels\n");
+                let entries = counted(entries, "entry", "entries");
+                let text = format!("would make a session of {entries}, {labels} of them labels\n");
                 output.text(&app.screen.folded(&text, 0))?;
             }
         }
@@ -343,29 +345,20 @@ impl BranchArgs {
 
     fn rows(&self, app: &App, session: &Session, nodes: &[NodeId], output: &mut Output) -> Result<()> {
         let is_table = self.format() == Format::Table;
-        let ids = short_ids(session);
-        let widest = nodes.iter().map(|node| ids[node.index()]).max().unwrap_or(0);
-        let borders = is_table && app.screen.is_terminal;
-        let listing = if is_table {
-            Listing::new(&["id", "when (UTC)", "text"], &[widest, 16, 204], borders, &app.screen)
-        } else {
-            Listing::new(&["", ""], &[widest, 204], false, &app.screen)
+        let ids = ShortIds::new(session);
+        let widest = ids.widest(nodes.iter().copied(), usize::MAX);
+        let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        let listing = match is_table {
+            true => Listing::new(&columns, &app.screen),
+            false => Listing::new(&[columns[0], columns[2]], &app.screen).bare(),
         };
-        if is_table {
-            output.text(&listing.head())?;
-        }
         let mut bodies = Bodies::new(session);
-        for piece in nodes.chunks(PIECE) {
-            let mut cells = Vec::with_capacity(piece.len());
-            for &node in piece {
-                let words = bodies.words(node)?;
-                let mut row = vec![short(session, node, &ids)];
-                row.extend(is_table.then(|| time::minute(session.stamp(node))));
-                row.push(app.screen.tilde(&whole_or_cut(&words, &app.screen)));
-                cells.push(row);
-            }
-            output.text(&listing.rows(cells))?;
-        }
-        Ok(output.text(&listing.foot())?)
+        listing.print(output, nodes, |&node| {
+            let words = bodies.words(node)?;
+            let mut row = vec![ids.of(node)];
+            row.extend(is_table.then(|| time::minute(session.stamp(node))));
+            row.push(entry::text(&app.screen, &words));
+            Ok(row)
+        })
     }
 }

@@ -25,7 +25,6 @@ use crate::parallel::Pool;
 use crate::ui;
 use crate::ui::check::{Counts, Findings, Form};
 use crate::ui::exit::Exit;
-use crate::ui::moved::quoted;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::{About, Failure};
 
@@ -351,7 +350,7 @@ impl CheckArgs {
             self.form() != Form::Text || *count <= SHOWN
         };
         // Commands are there to be copied; standard input has no name to put into them.
-        let file = (path != Path::new("-")).then(|| format!(" {}", quoted(&path.display().to_string())));
+        let file = (path != Path::new("-")).then(|| format!(" {}", shell_words::quote(&path.display().to_string())));
         checked.findings(&is_shown, &mut |finding| {
             let fix = file.as_ref().map_or_else(|| finding.fix.clone(), |file| finding.fix.replace(" FILE", file));
             each(Finding { fix, ..finding })

@@ -9,6 +9,7 @@ use super::world::{self, Writing};
 use super::{App, SessionArg};
 use crate::core::body::Bodies;
 use crate::core::commit::{self, Anchor, Commit, Guard};
+use crate::core::count::counted;
 use crate::core::draft::Draft;
 use crate::core::error::Error;
 use crate::core::filter::Filter;
@@ -19,11 +20,12 @@ use crate::core::select;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
 use crate::core::walk;
+use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{LabelChange, LabelRow, Time};
-use crate::ui::list::{Listing, PIECE};
+use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
+use crate::ui::paint::Ink;
 use crate::ui::report::{About as _, Failure};
-use crate::ui::tree::{short_ids, speaker, whole_or_cut};
 use crate::ui::{escape, fit};
 
 /// List, print, set or clear labels
@@ -167,7 +169,7 @@ impl LabelArgs {
                 return Ok(String::new());
             };
             let words = bodies.words(node)?;
-            Ok(app.screen.tilde(&format!("{}{words}", speaker(session.traits(node)))))
+            Ok(entry::row(&app.screen, session.traits(node), &words))
         };
         changes.iter().map(&mut words).collect()
     }
@@ -234,38 +236,24 @@ impl LabelArgs {
             return Ok(());
         }
         let mut bodies = Bodies::new(session);
-        let widest = |of: &dyn Fn(&Label) -> String| {
-            labels.iter().map(|label| fit::width(&escape::line(&of(label)))).max().unwrap_or(0)
+        let ids = ShortIds::new(session);
+        let id = |label: &Label| match label.target {
+            Some(target) => ids.of(target),
+            None => escape::line(&label.target_id).into_owned(),
         };
-        let ids = short_ids(session);
-        let id = |label: &Label| -> String {
-            let shown = label.target.map_or(usize::MAX, |target| ids[target.index()]);
-            label.target_id.chars().take(shown).collect()
-        };
-        let widths = [widest(&id), widest(&|label| label.name.clone()).min(40), 16, 204];
-        let headings = ["id", "label", "when (UTC)", "text"];
-        let listing = Listing::new(&headings, &widths, app.screen.is_terminal, &app.screen);
-        output.text(&listing.head())?;
-        for piece in labels.chunks(PIECE) {
-            let mut cells = Vec::with_capacity(piece.len());
-            for label in piece {
-                let text = match label.target {
-                    Some(target) => {
-                        let words = bodies.words(target)?;
-                        format!(
-                            "{}{}",
-                            speaker(session.traits(target)),
-                            app.screen.tilde(&whole_or_cut(&words, &app.screen))
-                        )
-                    }
-                    None => "(no such entry)".to_owned(),
-                };
-                let when = time::minute(session.stamp(label.set_by));
-                cells.push(vec![id(label), label.name.clone(), when, text]);
-            }
-            output.text(&listing.rows(cells))?;
-        }
-        Ok(output.text(&listing.foot())?)
+        let widest = labels.iter().map(|label| fit::width(&id(label))).max().unwrap_or(0);
+        let columns =
+            [Column::Whole("id", widest), Column::Text("label"), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        Listing::new(&columns, &app.screen).print(output, &labels, |label| {
+            let text = match label.target {
+                Some(target) => {
+                    let words = bodies.words(target)?;
+                    entry::row(&app.screen, session.traits(target), &words)
+                }
+                None => "(no such entry)".to_owned(),
+            };
+            Ok(vec![id(label), label.name.clone(), time::minute(session.stamp(label.set_by)), text])
+        })
     }
 }
 
@@ -276,8 +264,7 @@ fn told(change: &Change, words: &str, app: &App) -> String {
         Some(name) => format!("labelled {target}  [{name}] {words}"),
         None => format!("cleared the label of {target}  {words}"),
     };
-    let text = escape::line(&text);
-    format!("{}\n", app.screen.cut(&text, app.screen.room()))
+    app.screen.row([(Ink::Plain, &*escape::line(&text))])
 }
 
 /// Tells of a new label that is not seen in the usual view, or that another entry has, too.
@@ -285,9 +272,9 @@ fn hint(session: &Session, change: &Change, app: &App) {
     let Some((name, node)) = change.name.as_deref().zip(session.find(&change.target)) else { return };
     match session.labelled(name).iter().filter(|&&other| other != node).count() {
         0 => {}
-        1 => app.report.hint(&format!("another entry has this label, too: `label:{name}` names neither of them")),
         count => {
-            app.report.hint(&format!("{count} other entries have this label, too: `label:{name}` names none of them"))
+            let others = counted(count, "other entry has", "other entries have");
+            app.report.hint(&format!("{others} this label, too: `label:{name}` names none of them"));
         }
     }
     if !Filter::Default.shows(session.traits(node), true, false) {

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::{App, SessionArg, world};
 use crate::core::body::Bodies;
+use crate::core::count::counted;
 use crate::core::entry::{Kind, Traits};
 use crate::core::filter::Filter;
 use crate::core::load::Keep;
@@ -17,10 +18,10 @@ use crate::core::session::{NodeId, Session};
 use crate::core::shape::Shape;
 use crate::core::walk;
 use crate::core::when::Period;
+use crate::ui::entry::speaker;
 use crate::ui::graph::Form;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::{About, Failure};
-use crate::ui::tree::speaker;
 
 mod graph;
 mod rows;
@@ -322,10 +323,9 @@ impl View<'_> {
             (None, true) => report.hint("no entry that is shown is of that time"),
             (None, false) => {}
         }
-        match timeless {
-            0 => {}
-            1 => report.hint("1 entry is left out, since it has no time that can be read"),
-            _ => report.hint(&format!("{timeless} entries are left out, since they have no time that can be read")),
+        if timeless > 0 {
+            let entries = counted(timeless, "entry", "entries");
+            report.hint(&format!("left out: {entries} without a time that can be read"));
         }
     }
 
@@ -343,8 +343,8 @@ impl View<'_> {
         let mut shape = Shape::new(session, &order, |node| shown[node.index()] && !is_deep(node));
         let untold = shape.note_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
         if untold > 0 && !self.args.is_json() {
-            let what = if untold == 1 { "1 entry is" } else { &format!("{untold} entries are") };
-            self.app.report.hint(&format!("{what} deeper, with nothing shown above"));
+            let entries = counted(untold, "entry is", "entries are");
+            self.app.report.hint(&format!("{entries} deeper, with nothing shown above"));
         }
         Ok((order, shape))
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
 use crate::core::draft::World;
@@ -100,6 +100,8 @@ pub(super) fn prepare() -> io::Result<()> {
     for number in numbers.filter(|&number| number != SIGHUP || !is_ignored(number)) {
         signal_hook::flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
     }
+    // Where it is ignored, the system buries our children itself, and how they ended is lost.
+    signal_hook::flag::register(SIGCHLD, Arc::new(AtomicBool::new(false)))?;
     Ok(())
 }
 

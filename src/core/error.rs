@@ -51,6 +51,7 @@ listed! {
         Io = "io",
     }
 }
+use crate::core::count::counted;
 
 /// A failure of a core operation. The file's name is added by the command that knows it.
 #[derive(Debug)]
@@ -271,8 +272,7 @@ impl fmt::Display for Error {
             Self::NotFound { name, .. } => write!(f, "`{name}` names no entry"),
             Self::Ambiguous { .. } => f.write_str(&self.lines().join("\n")),
             Self::TooFarUp { name, ancestors } => {
-                let ancestors =
-                    if *ancestors == 1 { "1 ancestor".to_owned() } else { format!("{ancestors} ancestors") };
+                let ancestors = counted(*ancestors, "ancestor", "ancestors");
                 write!(f, "`{name}` goes beyond the root: the entry has {ancestors}")
             }
             Self::Changed { .. } => f.write_str("the file changed meanwhile"),

@@ -7,6 +7,7 @@ pub mod check;
 pub mod commit;
 pub mod compare;
 pub mod context;
+pub mod count;
 pub mod draft;
 pub mod entry;
 pub mod error;

@@ -11,6 +11,7 @@ use super::screen::Screen;
 use super::tips::{self, TipText};
 use crate::core::check::why::{Tip, Why};
 use crate::core::check::{Code, Finding, Severity};
+use crate::core::count::counted;
 use crate::core::time;
 
 /// How findings are printed.
@@ -176,9 +177,13 @@ fn folded(text: &str, screen: &Screen) -> String {
 
 /// Says in one line how much was found.
 fn summary(counts: Counts) -> String {
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let Counts { files, errors, warnings, denied, known } = counts;
-    let mut out = format!("{}: {}, {}", plural(files, "file"), plural(errors, "error"), plural(warnings, "warning"));
+    let mut out = format!(
+        "{}: {}, {}",
+        counted(files, "file", "files"),
+        counted(errors, "error", "errors"),
+        counted(warnings, "warning", "warnings")
+    );
     if denied > 0 {
         out.push_str(&format!(" ({denied} denied)"));
     }

@@ -2,9 +2,9 @@
 //! shell's script in `completions/` reads. Everything a file may have put into them is made safe:
 //! what cannot be shown as it is, is not offered.
 
+use super::entry::speaker;
 use super::escape;
 use super::fit;
-use super::tree::speaker;
 use crate::core::entry::Traits;
 use crate::core::offer::{Offer, Reason};
 use crate::core::time;

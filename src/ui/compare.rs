@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::context;
+use super::entry::{self, LONGEST_ID, ShortIds};
 use super::escape;
 use super::fit;
 use super::paint::Ink;
 use super::screen::Screen;
-use super::tree::{LONGEST_ID, short, short_ids, speaker, whole_or_cut};
 use crate::core::body::Bodies;
 use crate::core::compare::{self, Change, Difference, Settings, Weighed};
 use crate::core::context::{Context, Item};
@@ -32,7 +32,7 @@ pub enum Side {
 pub struct DifferenceText<'s> {
     session: &'s Session,
     screen: &'s Screen,
-    ids: Vec<usize>,
+    ids: ShortIds<'s>,
     id_columns: usize,
     token_columns: usize,
 }
@@ -40,14 +40,11 @@ pub struct DifferenceText<'s> {
 impl<'s> DifferenceText<'s> {
     /// Prepares to draw.
     pub fn new(session: &'s Session, difference: &Difference, screen: &'s Screen) -> Self {
-        let ids = short_ids(session);
-        let mut text = Self { session, screen, ids, id_columns: 0, token_columns: 1 };
-        for message in difference.dropped.iter().chain(&difference.added) {
-            let id = Some(fit::width(&text.id(message))).filter(|&columns| columns <= LONGEST_ID);
-            text.id_columns = text.id_columns.max(id.unwrap_or(0));
-            text.token_columns = text.token_columns.max(message.tokens.to_string().len());
-        }
-        text
+        let ids = ShortIds::new(session);
+        let messages = || difference.dropped.iter().chain(&difference.added);
+        let id_columns = ids.widest(messages().map(|message| message.item.node()), LONGEST_ID);
+        let token_columns = messages().map(|message| message.tokens.to_string().len()).max().unwrap_or(1);
+        Self { session, screen, ids, id_columns, token_columns }
     }
 
     /// Draws what stands above the rows: the two places, totals, and settings that differ.
@@ -99,24 +96,15 @@ impl<'s> DifferenceText<'s> {
             Side::Added => ('+', Ink::Added),
         };
         let words = compare::words(bodies, message.item)?;
-        let speaker = match message.item {
-            Item::System(_) => "system: ",
-            item => speaker(self.session.traits(item.node())),
+        let words = match message.item {
+            Item::System(_) => format!("system: {}", entry::text(self.screen, &words)),
+            item => entry::row(self.screen, self.session.traits(item.node()), &words),
         };
-        let words = self.screen.tilde(&whole_or_cut(&words, self.screen));
-        let id = self.id(message);
+        let id = self.ids.of(message.item.node());
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)));
         let tokens = format!("{:>1$}", message.tokens, self.token_columns);
-        let row = format!("{sign} {id}{pad}  {tokens}  {speaker}{}", escape::line(&words));
-        let mut out = String::new();
-        self.screen.paint.push(&mut out, ink, &self.screen.cut(&row, self.screen.room()));
-        Ok(out + "\n")
-    }
-
-    fn id(&self, message: &Weighed) -> String {
-        let node = message.item.node();
-        let id: String = short(self.session, node, &self.ids);
-        escape::line(&id).into_owned()
+        let row = format!("{sign} {id}{pad}  {tokens}  {}", escape::line(&words));
+        Ok(self.screen.row([(ink, &*row)]))
     }
 }
 

@@ -7,6 +7,7 @@ use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::context::State;
+use crate::core::count::counted;
 use crate::core::json::{Kind, Raw};
 use crate::core::stats::Size;
 
@@ -64,8 +65,7 @@ pub(super) fn names(json: &str) -> String {
 
 /// Gives how much some messages are, in words.
 pub(super) fn size(Size { messages, tokens }: Size) -> String {
-    let plural = if messages == 1 { "message" } else { "messages" };
-    format!("{messages} {plural}, about {tokens} tokens")
+    format!("{}, about {tokens} tokens", counted(messages, "message", "messages"))
 }
 
 /// Draws the line above a message.

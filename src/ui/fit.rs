@@ -37,6 +37,44 @@ pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     Cow::Owned(if width(&cut) <= columns { cut } else { mark.to_owned() })
 }
 
+/// How a piece of a row, named by its place, makes room for others.
+#[derive(Clone, Copy, Debug)]
+pub enum Give {
+    /// Column by column, down to so many.
+    Slowly(usize, usize),
+    /// At once, since a part of it says nothing; so many are left of it.
+    AtOnce(usize, usize),
+}
+
+/// Shares out the columns of a row among its pieces: one after the other makes room until all have
+/// some, then those that gave too much get it back. What is still too wide is cut at its end.
+pub fn share<const N: usize>(pieces: &mut [usize], room: usize, gives: &[Give; N]) {
+    let mut over = pieces.iter().fold(0, |sum: usize, columns| sum.saturating_add(*columns)).saturating_sub(room);
+    let mut spare = 0;
+    let mut returns = [(0, 0); N];
+    for (give, returns) in gives.iter().zip(&mut returns) {
+        let (at, given) = match *give {
+            _ if over == 0 => break,
+            Give::Slowly(at, least) => (at, pieces[at].saturating_sub(least).min(over)),
+            Give::AtOnce(at, rest) => (at, pieces[at].saturating_sub(rest)),
+        };
+        pieces[at] -= given;
+        spare = given.saturating_sub(over);
+        over = over.saturating_sub(given);
+        *returns = if let Give::Slowly(..) = give { (at, given) } else { (at, 0) };
+    }
+    for (at, given) in returns.into_iter().rev() {
+        let back = if pieces[at] > 0 { given.min(spare) } else { 0 };
+        pieces[at] += back;
+        spare -= back;
+    }
+    let mut left = room;
+    for columns in pieces {
+        *columns = (*columns).min(left);
+        left -= *columns;
+    }
+}
+
 /// Breaks text into rows of at most `columns`, at blanks where there are any, and gives them to
 /// `out` one by one, as one piece if all fit. What goes on is set in by `hang`, else as its line is.
 /// Sequences that set colours take no columns.
@@ -198,7 +236,7 @@ pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str>
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, fold, folded, width};
+    use super::{Give, cut, fold, folded, share, width};
 
     #[test]
     fn cuts_by_columns() {
@@ -208,6 +246,27 @@ mod tests {
         assert_eq!(cut("日本語", 4, false), "日…");
         assert_eq!(cut("日本語", 1, false), "…");
         assert_eq!(cut("x", 0, false), "");
+    }
+
+    #[test]
+    fn pieces_make_room_in_their_order() {
+        let check = |room: usize, expected: [usize; 4]| {
+            let mut pieces = [8, 18, 9, 50];
+            share(
+                &mut pieces,
+                room,
+                &[Give::Slowly(3, 20), Give::AtOnce(1, 12), Give::AtOnce(2, 0), Give::Slowly(3, 4)],
+            );
+            assert_eq!(pieces, expected, "{room}");
+        };
+        check(usize::MAX, [8, 18, 9, 50]);
+        check(85, [8, 18, 9, 50]);
+        check(60, [8, 18, 9, 25]);
+        check(54, [8, 12, 9, 25]);
+        check(48, [8, 12, 0, 28]);
+        check(30, [8, 12, 0, 10]);
+        check(22, [8, 12, 0, 2]);
+        check(5, [5, 0, 0, 0]);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 
 use std::borrow::Cow;
 
+use super::entry::{ShortIds, speaker};
 use super::escape;
 use super::screen::Screen;
-use super::tree::{left_out, short, short_ids, speaker};
+use super::tree::left_out;
+use crate::core::count::counted;
 use crate::core::entry::Kind;
 use crate::core::rows::Rows;
 use crate::core::session::{NodeId, Session};
@@ -66,7 +68,7 @@ pub struct Graph<'s> {
     rows: &'s Rows,
     knots: &'s [Knot],
     screen: &'s Screen,
-    ids: Vec<usize>,
+    ids: ShortIds<'s>,
 }
 
 impl<'s> Graph<'s> {
@@ -77,7 +79,7 @@ impl<'s> Graph<'s> {
         (shape, rows, knots): (&'s Shape, &'s Rows, &'s [Knot]),
         screen: &'s Screen,
     ) -> Self {
-        Self { form, session, shape, rows, knots, screen, ids: short_ids(session) }
+        Self { form, session, shape, rows, knots, screen, ids: ShortIds::new(session) }
     }
 
     /// Draws what stands before the nodes.
@@ -132,7 +134,7 @@ impl<'s> Graph<'s> {
         };
         let mut lines = Vec::new();
         if look == Look::Run {
-            lines.push(format!("{} entries", rows.len()));
+            lines.push(counted(rows.len(), "entry", "entries"));
         }
         let spoken = self.speaks(at).zip(words).map(|(node, words)| (speaker(self.session.traits(node)), words));
         let label = self.session.label(node).filter(|_| look != Look::Run);
@@ -157,7 +159,7 @@ impl<'s> Graph<'s> {
 
     /// Says what stands below the words: the id, what is left out, a missing parent, the leaf.
     fn facts(&self, row: usize, node: NodeId) -> String {
-        let mut facts = self.line(&short(self.session, node, &self.ids));
+        let mut facts = self.line(&self.ids.of(node));
         if let Some(left_out) = left_out(self.shape.left_out(row)) {
             facts.push_str(&format!(" {left_out}"));
         }

@@ -1,171 +1,283 @@
-//! Tables: borders only on a terminal, cut to its width.
+//! Tables: borders only on a terminal, fitted to its width.
+//!
+//! comfy-table shares out the width and cuts what has no room. What it decides for the first rows
+//! holds for all of a table, so that a long one never stands in memory whole.
 
-use comfy_table::presets;
-use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, Width};
+use std::io;
+
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, TableStyle, Width, presets,
+};
 
 use super::escape;
 use super::fit;
-use super::paint::{Ink, Paint};
+use super::output::Output;
+use super::paint::Ink;
 use super::screen::Screen;
 
-/// A table that is drawn in pieces, so that a long one never stands in memory whole.
-#[derive(Debug)]
-pub struct Listing {
-    /// The shown columns: which they are, their headings and their widths.
-    columns: Vec<(usize, &'static str, usize)>,
-    borders: bool,
-    paint: Paint,
+/// A column: its heading, and how many columns of the screen it takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Column {
+    /// It is of no use unless it is whole: ids, dates, names of few kinds. It takes so much.
+    Whole(&'static str, usize),
+    /// As [`Self::Whole`], with numbers.
+    Number(&'static str, usize),
+    /// It is cut where there is no room. It takes what its first rows need.
+    Text(&'static str),
+    /// As [`Self::Text`], but it takes so much even if its first rows are short.
+    Wide(&'static str, usize),
 }
 
-/// Fewer columns than this in the last column say little.
-pub(super) const FEW: usize = 16;
-/// How many rows are drawn at once.
-pub const PIECE: usize = 1000;
+/// A table that is drawn in pieces.
+#[derive(Debug)]
+pub struct Listing<'s> {
+    screen: &'s Screen,
+    frame: Frame,
+    columns: Vec<Column>,
+    /// What is shown, and how wide; nothing before the first rows came.
+    shown: Vec<Shown>,
+    is_begun: bool,
+}
 
-impl Listing {
-    /// Prepares a table whose columns hold up to `widest`. If `width` has not enough room, the last
-    /// column gives way first. If too little is left of it, the borders go, then middle columns, the
-    /// widest first: half a date says nothing.
-    pub fn new(headings: &[&'static str], widest: &[usize], borders: bool, screen: &Screen) -> Self {
-        let columns = headings.iter().zip(widest).enumerate();
-        let mut columns: Vec<_> =
-            columns.map(|(at, (&heading, &widest))| (at, heading, widest.max(fit::width(heading)))).collect();
-        let paint = screen.paint;
-        let Some(width) = screen.width else { return Self { columns, borders, paint } };
-        let mut borders = borders;
-        let needs = |columns: &[(usize, &str, usize)], borders: bool| {
-            let front: usize = columns.iter().rev().skip(1).map(|(.., width)| *width).sum();
-            let last = columns.last().map_or(0, |(.., width)| *width);
-            front + last.min(FEW) + Self::gaps(columns.len(), borders)
-        };
-        while needs(&columns, borders) > width && (borders || columns.len() > 1) {
-            let middle = 1..columns.len().max(2) - 1;
-            let long = columns[middle.clone()].iter_mut().find(|(.., width)| *width > FEW);
-            if let Some((.., long)) = long {
-                // No date, but some name that can be cut.
-                *long = FEW - 2;
-            } else if borders {
-                borders = false;
-            } else if let Some(widest) = middle.rev().max_by_key(|at| columns[*at].2) {
-                columns.remove(widest);
-            } else if columns.len() + Self::gaps(columns.len(), borders) > width {
-                columns.truncate(1);
+/// What is around the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frame {
+    Nothing,
+    Headings,
+    Borders,
+}
+
+/// A column that is shown.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    at: usize,
+    column: Column,
+    width: usize,
+}
+
+/// How many rows are drawn at once, and how many of them decide on the widths.
+pub const PIECE: usize = 1000;
+/// Less of a text says little.
+const FEW: usize = 16;
+/// The most columns that a text takes.
+const MOST: usize = 204;
+/// The most columns that anything takes: widths have 16 bits.
+const LIMIT: usize = 60_000;
+
+impl Column {
+    fn heading(self) -> &'static str {
+        let (Self::Whole(heading, _) | Self::Number(heading, _) | Self::Text(heading) | Self::Wide(heading, _)) = self;
+        heading
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self, Self::Text(_) | Self::Wide(..))
+    }
+}
+
+impl Shown {
+    /// Returns the fewest columns that are of use.
+    fn needs(self) -> usize {
+        if self.column.is_text() { self.width.min(FEW) } else { self.width }
+    }
+}
+
+impl<'s> Listing<'s> {
+    /// Prepares a table.
+    pub fn new(columns: &[Column], screen: &'s Screen) -> Self {
+        let frame = if screen.is_terminal { Frame::Borders } else { Frame::Headings };
+        Self { screen, frame, columns: columns.to_vec(), shown: Vec::new(), is_begun: false }
+    }
+
+    /// Leaves out headings and borders.
+    pub fn bare(self) -> Self {
+        Self { frame: Frame::Nothing, ..self }
+    }
+
+    /// Decides on the widths by the first rows, once.
+    pub fn arrange(&mut self, rows: &[Vec<String>]) {
+        if !self.shown.is_empty() {
+            return;
+        }
+        let widest =
+            |at: usize| rows.iter().map(|row| fit::width(&escape::line(&row[at]))).max().unwrap_or(0).min(MOST);
+        let shown = self.columns.iter().enumerate().map(|(at, &column)| {
+            let width = match column {
+                Column::Whole(_, width) | Column::Number(_, width) => width,
+                Column::Text(_) => widest(at),
+                Column::Wide(_, width) => widest(at).max(width),
+            };
+            Shown { at, column, width: width.max(fit::width(column.heading())).clamp(1, LIMIT) }
+        });
+        self.shown = shown.collect();
+        self.make_room();
+        self.share();
+    }
+
+    /// Leaves out what there is no room for: the borders, then columns in the middle, the widest first,
+    /// since half a date says nothing. The first column stays, and stays whole as long as it can.
+    fn make_room(&mut self) {
+        let Some(width) = self.screen.width else { return };
+        while self.shown.len() > 1 && self.shown.iter().map(|shown| shown.needs()).sum::<usize>() + self.gaps() > width
+        {
+            let middle = (1..self.shown.len() - 1).rev().max_by_key(|&at| self.shown[at].needs());
+            if self.frame == Frame::Borders {
+                self.frame = Frame::Headings;
+            } else if let Some(widest) = middle {
+                self.shown.remove(widest);
+            } else if self.shown[0].width + self.gaps() + 2 > width {
+                self.shown.truncate(1);
             } else {
                 break;
             }
         }
-        let room = width.saturating_sub(Self::gaps(columns.len(), borders));
-        let sum = |columns: &[(usize, &str, usize)]| columns.iter().map(|(.., width)| *width).sum::<usize>();
-        let last = columns.len() - 1;
-        let over = sum(&columns).saturating_sub(room);
-        columns[last].2 -= over.min(columns[last].2.saturating_sub(FEW.min(room)));
-        while sum(&columns) > room {
-            // The first column is the id, which is of no use unless it is whole.
-            let first = columns.iter().skip(1).all(|(.., width)| *width == 1);
-            let mut wide: Vec<_> = columns.iter_mut().skip(usize::from(!first)).collect();
-            let Some((.., widest)) = wide.iter_mut().max_by_key(|(.., width)| *width) else { break };
-            *widest -= 1;
-        }
-        Self { columns, borders, paint }
+        self.shown[0].width = self.shown[0].width.min(width);
     }
 
-    /// Gives the columns that a cell has; `None` if it is not shown.
+    /// Lets comfy-table share out the width, and reads what it decides off a row that is as wide as the
+    /// widest ones: each of its cells is filled with a letter of its own.
+    fn share(&mut self) {
+        let letters = || self.shown.iter().zip('a'..);
+        let ruler = letters().map(|(shown, letter)| String::from(letter).repeat(shown.width)).collect();
+        let mut table = self.table(None, [ruler], false);
+        table.set_truncation_indicator("");
+        let line = table.lines().find(|line| line.contains('a')).unwrap_or_default();
+        let widths: Vec<_> = letters().map(|(_, letter)| line.matches(letter).count()).collect();
+        self.shown.iter_mut().zip(widths).for_each(|(shown, width)| shown.width = width);
+    }
+
+    /// Returns the columns that a cell has; `None` if it is not shown.
     pub fn room(&self, at: usize) -> Option<usize> {
-        self.columns.iter().find(|(column, ..)| *column == at).map(|(.., width)| *width)
+        self.shown.iter().find(|shown| shown.at == at).map(|shown| shown.width)
     }
 
-    fn gaps(columns: usize, borders: bool) -> usize {
-        if borders { 3 * columns + 1 } else { 2 * (columns - 1) }
+    /// Returns the columns between and around the cells.
+    fn gaps(&self) -> usize {
+        let columns = self.shown.len();
+        if self.frame == Frame::Borders { 3 * columns + 1 } else { 2 * (columns - 1) }
     }
 
-    /// Draws the headings.
-    pub fn head(&self) -> String {
-        let mut table = Table::new();
-        let headings = self.columns.iter().map(|(_, heading, width)| fit::cut(heading, *width, self.paint.ascii));
-        table.set_header(headings);
-        self.draw(table, true)
-    }
-
-    /// Draws some rows.
-    pub fn rows(&self, rows: impl IntoIterator<Item = Vec<String>>) -> String {
-        let mut table = Table::new();
-        for cells in rows {
-            let cell = |(at, _, width): &(usize, &str, usize)| {
-                fit::cut(&escape::line(&cells[*at]), *width, self.paint.ascii).into_owned()
-            };
-            table.add_row(self.columns.iter().map(cell));
+    /// Prints a whole table, with a row for each item.
+    ///
+    /// # Errors
+    /// What `cells` says, or the system.
+    pub fn print<T, E: From<io::Error>>(
+        mut self,
+        output: &mut Output,
+        items: &[T],
+        mut cells: impl FnMut(&T) -> Result<Vec<String>, E>,
+    ) -> Result<(), E> {
+        for piece in items.chunks(PIECE) {
+            let rows = piece.iter().map(&mut cells).collect::<Result<_, E>>()?;
+            output.text(&self.rows(rows))?;
         }
-        self.draw(table, false)
+        Ok(output.text(&self.foot())?)
+    }
+
+    /// Draws some rows, the headings above the first.
+    pub fn rows(&mut self, rows: Vec<Vec<String>>) -> String {
+        let mut out = String::new();
+        self.arrange(&rows);
+        if !std::mem::replace(&mut self.is_begun, true) && self.frame != Frame::Nothing {
+            let headings = self.shown.iter().map(|shown| shown.column.heading().to_owned()).collect();
+            self.push(&mut out, &self.table(Some(headings), [], true), Ink::Strong);
+        }
+        let cell = |row: &[String], shown: &Shown| {
+            let text = escape::line(&row[shown.at]);
+            // comfy-table puts a wide character into a column of one, so that one is cut before.
+            if shown.width == 1 { self.screen.cut(&text, 1).into_owned() } else { text.into_owned() }
+        };
+        let cells = |row: Vec<String>| self.shown.iter().map(|shown| cell(&row, shown)).collect();
+        self.push(&mut out, &self.table(None, rows.into_iter().map(cells), true), Ink::Plain);
+        out
     }
 
     /// Draws the end of the table.
-    pub fn foot(&self) -> String {
-        if !self.borders {
-            return String::new();
-        }
-        let (left, line, cross, right) =
-            if self.paint.ascii { ("+", "-", "+", "+") } else { ("╰", "─", "┴", "╯") };
-        let pieces: Vec<_> = self.columns.iter().map(|(.., width)| line.repeat(width + 2)).collect();
-        let mut out = String::new();
-        self.paint.push(&mut out, Ink::Dim, &format!("{left}{}{right}", pieces.join(cross)));
-        out + "\n"
-    }
-
-    fn draw(&self, mut table: Table, is_head: bool) -> String {
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        let full = if self.paint.ascii { presets::ASCII_FULL_CONDENSED } else { presets::UTF8_FULL_CONDENSED };
-        let style = match (self.borders, is_head) {
-            (false, _) => presets::NOTHING,
-            (true, true) => full.bottom_border(LineStyle::none()),
-            (true, false) => full.bottom_border(LineStyle::none()).top_border(LineStyle::none()),
-        };
-        table.load_style(style);
-        let last = self.columns.len() - 1;
-        for (at, column) in table.column_iter_mut().enumerate() {
-            let padding = match (self.borders, at) {
-                (true, _) => (1, 1),
-                (false, at) => (0, if at == last { 0 } else { 2 }),
-            };
-            column.set_padding(padding);
-            let width = self.columns[at].2 + usize::from(padding.0) + usize::from(padding.1);
-            let width = u16::try_from(width).unwrap_or(u16::MAX);
-            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
-        }
-        let mut out = String::new();
-        for line in table.lines() {
-            self.push_line(&mut out, if self.borders { &line } else { line.trim_end() }, is_head);
+    pub fn foot(mut self) -> String {
+        let mut out = self.rows(Vec::new());
+        if self.frame == Frame::Borders {
+            let mut table = self.table(None, [vec![String::new(); self.shown.len()]], true);
+            table.load_style(self.borders());
+            self.screen.paint.push(&mut out, Ink::Dim, &table.lines().last().unwrap_or_default());
             out.push('\n');
         }
         out
     }
 
-    /// Adds a line: what is in it matters more than what is around it.
-    fn push_line(&self, out: &mut String, line: &str, is_head: bool) {
-        let ink = if is_head { Ink::Strong } else { Ink::Plain };
-        if !self.borders || !self.paint.color {
-            return self.paint.push(out, ink, line);
-        }
-        let is_border = |char: char| {
-            if self.paint.ascii {
-                "|+-=".contains(char)
-            } else {
-                "│┆┌┬┐╞═╪╡├─┼┤".contains(char)
-            }
+    fn borders(&self) -> TableStyle {
+        if self.screen.paint.ascii { presets::ASCII_FULL_CONDENSED } else { presets::UTF8_FULL_CONDENSED }
+    }
+
+    /// Returns a piece of the table; texts have their widths only if these `are_fixed`.
+    fn table(&self, head: Option<Vec<String>>, rows: impl IntoIterator<Item = Vec<String>>, are_fixed: bool) -> Table {
+        let open = self.borders().bottom_border(LineStyle::none());
+        let mut table = Table::new();
+        table.load_style(match (self.frame, &head) {
+            (Frame::Borders, Some(_)) => open,
+            (Frame::Borders, None) => open.top_border(LineStyle::none()),
+            _ => presets::NOTHING,
+        });
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_truncation_indicator(self.screen.mark());
+        // No cell has a line end: a text is cut where the room ends, not at a blank.
+        table.set_delimiter('\n');
+        self.screen.width.map(|width| table.set_width(u16::try_from(width).unwrap_or(u16::MAX)));
+        let one_line = |cells: Vec<String>| {
+            let mut row = Row::from(cells);
+            row.max_height(1);
+            row
         };
-        let is_rule = line.chars().all(is_border);
+        if let Some(head) = head {
+            table.set_header(one_line(head));
+        }
+        table.add_rows(rows.into_iter().map(one_line));
+        let last = self.shown.len() - 1;
+        for (at, (column, shown)) in table.column_iter_mut().zip(&self.shown).enumerate() {
+            let padding = match self.frame {
+                Frame::Borders => (1, 1),
+                _ => (0, if at == last { 0 } else { 2 }),
+            };
+            column.set_padding(padding);
+            if matches!(shown.column, Column::Number(..)) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+            if are_fixed || !shown.column.is_text() {
+                let width = u16::try_from(shown.width).unwrap_or(u16::MAX) + padding.0 + padding.1;
+                column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+            }
+        }
+        table
+    }
+
+    /// Adds lines: what is in them matters more than what is around it.
+    fn push(&self, out: &mut String, table: &Table, ink: Ink) {
+        let paint = self.screen.paint;
+        for line in table.lines() {
+            if self.frame == Frame::Borders && paint.color {
+                self.push_in_borders(out, &line, ink);
+            } else {
+                paint.push(out, ink, if self.frame == Frame::Borders { &line } else { line.trim_end() });
+            }
+            out.push('\n');
+        }
+    }
+
+    fn push_in_borders(&self, out: &mut String, line: &str, ink: Ink) {
+        let paint = self.screen.paint;
+        let borders = if paint.ascii { "|+-=" } else { "│┆┌┬┐╞═╪╡├─┼┤" };
         let mut from = 0;
+        let is_rule = !line.contains(' ');
         // In a row the borders stand in blanks; a border that a cell holds is the cell's.
         for (at, char) in line.char_indices() {
             let end = at + char.len_utf8();
             let is_edge = at == 0 || end == line.len();
             let is_between = line[..at].ends_with(' ') && line[end..].starts_with(' ');
-            if is_rule || !is_border(char) || !(is_edge || is_between) {
+            if is_rule || !borders.contains(char) || !(is_edge || is_between) {
                 continue;
             }
-            self.paint.push(out, ink, &line[from..at]);
-            self.paint.push(out, Ink::Dim, &line[at..end]);
+            paint.push(out, ink, &line[from..at]);
+            paint.push(out, Ink::Dim, &line[at..end]);
             from = end;
         }
-        self.paint.push(out, if is_rule { Ink::Dim } else { ink }, &line[from..]);
+        paint.push(out, if is_rule { Ink::Dim } else { ink }, &line[from..]);
     }
 }

@@ -6,6 +6,7 @@ pub mod check;
 pub mod choice;
 pub mod compare;
 pub mod context;
+pub mod entry;
 pub mod escape;
 pub mod excerpt;
 pub mod exit;

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use shell_words::quote;
+
+use super::entry;
 use super::escape;
-use super::fit;
 use super::paint::Ink;
 use super::screen::Screen;
-use super::tree::speaker;
 use crate::core::body::Bodies;
 use crate::core::context::State;
+use crate::core::count::counted;
 use crate::core::error::Result;
 use crate::core::navigate::{self, Move};
 use crate::core::session::{NodeId, Session};
@@ -52,10 +54,10 @@ impl Ends {
     pub fn read(bodies: &mut Bodies<'_>, plan: &Move, screen: &Screen) -> Result<Self> {
         let new = match plan.editor_text {
             // A message that is taken back is a better landmark than the entry above it.
-            Some(_) => format!("before {}", entry(bodies, plan.target, screen)?),
-            None => entry(bodies, plan.position, screen)?,
+            Some(_) => format!("before {}", named(bodies, plan.target, screen)?),
+            None => named(bodies, plan.position, screen)?,
         };
-        Ok(Self { old: entry(bodies, plan.old, screen)?, new })
+        Ok(Self { old: named(bodies, plan.old, screen)?, new })
     }
 }
 
@@ -70,8 +72,7 @@ pub fn text(ends: &Ends, told: &Told<'_>, screen: &Screen) -> String {
         rows.push((if told.is_dry { "would go" } else { "to" }, ends.new.clone()));
         let left = match plan.abandoned.len() {
             0 => "nothing".to_owned(),
-            1 => "1 entry".to_owned(),
-            count => format!("{count} entries"),
+            count => counted(count, "entry", "entries"),
         };
         rows.push(("left", format!("{left} behind")));
     }
@@ -80,19 +81,16 @@ pub fn text(ends: &Ends, told: &Told<'_>, screen: &Screen) -> String {
         rows.extend(told.file.map(|file| (FILE, escape::line(&file.display().to_string()).into_owned())));
     }
     let model = told.state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
-    let plural = if told.messages == 1 { "message" } else { "messages" };
-    let context = format!("{} {plural}, thinking {}{model}", told.messages, told.state.thinking_level);
+    let messages = counted(told.messages, "message", "messages");
+    let context = format!("{messages}, thinking {}{model}", told.state.thinking_level);
     rows.push(("context", escape::line(&context).into_owned()));
     let mut out = String::new();
     for (name, value) in rows {
         // A path is of no use if it is not whole.
-        let is_whole = name == FILE;
-        let room = if is_whole { usize::MAX } else { screen.room() };
+        let width = screen.width.filter(|_| name != FILE);
         let name = format!("{name:<9} ");
-        let name = screen.cut(&name, room);
-        screen.paint.push(&mut out, Ink::Dim, &name);
-        out.push_str(&screen.cut(&value, room - fit::width(&name)));
-        out.push('\n');
+        let screen = Screen { width, ..screen.clone() };
+        out.push_str(&screen.row([(Ink::Dim, &*name), (Ink::Plain, &*value)]));
     }
     out
 }
@@ -104,8 +102,9 @@ pub fn editor(text: &str) -> String {
 
 /// Says how to go on.
 pub fn hint(path: &Path, session: &Session, told: &Told<'_>) -> String {
-    let path = quoted(&path.display().to_string());
-    let id = |node: Option<NodeId>| node.map(|node| quoted(session.id(node)));
+    let path = path.display().to_string();
+    let path = quote(&path);
+    let id = |node: Option<NodeId>| node.map(|node| quote(session.id(node)));
     // Going back to a message would take it back.
     let back = |old: &str| match told.plan.old.is_some_and(|old| navigate::goes_to_editor(session, old)) {
         true => String::new(),
@@ -125,19 +124,10 @@ pub fn hint(path: &Path, session: &Session, told: &Told<'_>) -> String {
     }
 }
 
-/// Quotes a word for a shell, if it needs to be.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+=:,@%".contains(char);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-fn entry(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {
+fn named(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {
     let Some(node) = node else { return Ok("before the first entry".to_owned()) };
     let words = bodies.words(node)?;
     let session = bodies.session();
-    let text = format!("{}  {}{}", session.id(node), speaker(session.traits(node)), screen.tilde(&words));
+    let text = format!("{}  {}", session.id(node), entry::row(screen, session.traits(node), &words));
     Ok(escape::line(&text).into_owned())
 }

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::escape;
 use super::exit::Exit;
-use super::moved::quoted;
 use super::paint::{Ink, Paint};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::problem::{Problem, WarningKind};
@@ -175,7 +174,7 @@ impl Report {
     /// Says how to go on in a new session, the text to be sent again last.
     pub fn forked(self, path: Option<&str>, text: Option<&str>) {
         if let Some(path) = path {
-            self.hint(&format!("`pi --session {}` goes on there", quoted(path)));
+            self.hint(&format!("`pi --session {}` goes on there", shell_words::quote(path)));
         }
         if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
             print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::fit;
-use super::paint::Paint;
+use super::paint::{Ink, Paint};
 
 /// What is known of standard output, handed down to everything that draws.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +42,19 @@ impl Screen {
     /// Folds a short text to the width; what goes on is set in by `hang`.
     pub fn folded(&self, text: &str, hang: usize) -> String {
         fit::folded(text, self.width, hang)
+    }
+
+    /// Draws a row of pieces in their colours, cut where the width ends.
+    pub fn row<'t>(&self, pieces: impl IntoIterator<Item = (Ink, &'t str)>) -> String {
+        let mut out = String::new();
+        let mut left = self.room();
+        for (ink, text) in pieces {
+            let text = self.cut(text, left);
+            left -= fit::width(&text).min(left);
+            self.paint.push(&mut out, ink, &text);
+        }
+        out.truncate(out.trim_end_matches(' ').len());
+        out + "\n"
     }
 
     /// Returns a text in which the home folder is `~` wherever a path starts with it.

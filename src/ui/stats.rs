@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::context;
-use super::escape;
-use super::fit;
-use super::list::Listing;
+use super::list::{Column, Listing};
 use super::screen::Screen;
+use crate::core::count::counted;
 use crate::core::session::Session;
 use crate::core::stats::{Part, Stats};
 use crate::core::usage::{Amounts, whole};
@@ -38,21 +37,12 @@ fn table(stats: &Stats, screen: &Screen) -> String {
         Some(name) => format!("{} {name}", part.role),
         None => part.role.to_owned(),
     };
-    let cells = |part: &Part| [part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)];
-    let headings = ["tokens", "share", "messages", "what"];
-    let mut widest = headings.map(str::len);
-    for part in &stats.parts {
-        for (widest, cell) in widest.iter_mut().zip(cells(part)) {
-            *widest = (*widest).max(fit::width(&escape::line(&cell)));
-        }
-    }
-    let row = |part: &Part| {
-        let [tokens, share, messages, name] = cells(part);
-        let to_the_right = |number: String, at: usize| format!("{number:>0$}", widest[at]);
-        vec![to_the_right(tokens, 0), to_the_right(share, 1), to_the_right(messages, 2), name]
-    };
-    let listing = Listing::new(&headings, &widest, screen.is_terminal, screen);
-    listing.head() + &listing.rows(stats.parts.iter().map(row)) + &listing.foot()
+    let row = |part: &Part| vec![part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)];
+    let rows: Vec<_> = stats.parts.iter().map(row).collect();
+    let number = |at: usize, heading| Column::Number(heading, rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
+    let columns = [number(0, "tokens"), number(1, "share"), number(2, "messages"), Column::Text("what")];
+    let mut listing = Listing::new(&columns, screen);
+    listing.rows(rows) + &listing.foot()
 }
 
 fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
@@ -72,10 +62,8 @@ fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
         ("cost", format!("${cost:.4}")),
     ];
     if usage.odd > 0 {
-        facts.push((
-            "left out",
-            format!("{} {} that cannot be true", usage.odd, if usage.odd == 1 { "amount" } else { "amounts" }),
-        ));
+        let odd = counted(usage.odd, "amount", "amounts");
+        facts.push(("left out", format!("{odd} that cannot be true")));
     }
     facts
 }

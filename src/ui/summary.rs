@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::escape;
 use super::fit;
-use super::list::{FEW, Listing, PIECE};
+use super::list::{Column, Listing, PIECE};
 use super::screen::Screen;
+use crate::core::count::counted;
 
 /// One file.
 #[derive(Debug)]
@@ -28,22 +29,22 @@ pub fn table(files: &[File<'_>], screen: &Screen) -> String {
     let news: Vec<_> = files.iter().filter(|file| file.is_news).collect();
     let mut out = String::new();
     if !news.is_empty() {
-        let widest = |text: &dyn Fn(&File<'_>) -> usize| news.iter().map(|file| text(file)).max().unwrap_or(0);
-        let status = widest(&|file| file.status.len());
-        // What is left beside the other columns and their gaps.
-        let borders = screen.is_terminal && screen.width.is_none_or(|width| width >= status + 7 + 10 + FEW);
-        let gaps = if borders { 10 } else { 4 };
-        let room = screen.width.map_or(usize::MAX, |width| width.saturating_sub(status + 7 + gaps));
-        let path = |file: &File<'_>| {
-            let path = file.path.display().to_string();
-            fit::cut_front(&escape::line(&path), room.max(8), screen.paint.ascii).into_owned()
-        };
-        let widths = [status, 7, widest(&|file| fit::width(&path(file)))];
-        let listing = Listing::new(&["status", "version", "file"], &widths, borders, screen);
-        out.push_str(&listing.head());
+        let row =
+            |file: &&File<'_>| vec![file.status.to_owned(), version(file, screen), file.path.display().to_string()];
+        let widest = |of: &dyn Fn(&File<'_>) -> usize| news.iter().map(|file| of(file)).max().unwrap_or(0);
+        let status = Column::Whole("status", widest(&|file| file.status.len()));
+        let version = Column::Whole("version", widest(&|file| fit::width(&version(file, screen))));
+        let path = Column::Wide("file", widest(&|file| fit::width(&escape::line(&file.path.display().to_string()))));
+        let mut listing = Listing::new(&[status, version, path], screen);
         for piece in news.chunks(PIECE) {
-            let cells = |file: &&File<'_>| vec![file.status.to_owned(), version(file, screen), path(file)];
-            out.push_str(&listing.rows(piece.iter().map(cells)));
+            let mut rows: Vec<_> = piece.iter().map(row).collect();
+            listing.arrange(&rows);
+            for row in &mut rows {
+                // The end of a path says most.
+                let path = escape::line(&row[2]);
+                row[2] = fit::cut_front(&path, listing.room(2).unwrap_or(0), screen.paint.ascii).into_owned();
+            }
+            out.push_str(&listing.rows(rows));
         }
         out.push_str(&listing.foot());
     }
@@ -52,9 +53,8 @@ pub fn table(files: &[File<'_>], screen: &Screen) -> String {
         *counts.entry(file.status).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
-    let plural = if files.len() == 1 { "file" } else { "files" };
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
-    out.push_str(&screen.folded(&format!("{} {plural}{counts}\n", files.len()), 2));
+    out.push_str(&screen.folded(&format!("{}{counts}\n", counted(files.len(), "file", "files")), 2));
     out
 }
 

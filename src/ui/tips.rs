@@ -3,8 +3,8 @@
 use std::io;
 
 use super::escape;
-use super::fit;
-use super::list::{Listing, PIECE};
+use super::fit::{self, Give};
+use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
@@ -42,11 +42,15 @@ impl TipText {
         self.label.as_ref().map(|label| format!("[{}] ", escape::line(label))).unwrap_or_default()
     }
 
+    fn count(&self) -> String {
+        self.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string())
+    }
+
     fn cells(&self, screen: &Screen) -> Vec<String> {
         vec![
             escape::line(&self.id).into_owned(),
             time::minute(self.stamp),
-            self.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string()),
+            self.count(),
             format!("{}{}{}", self.dot(screen), self.label(), escape::line(&self.words)),
         ]
     }
@@ -56,19 +60,21 @@ impl TipText {
 ///
 /// # Errors
 /// What the system says.
-pub fn table(output: &mut Output, headings: [&'static str; 4], tips: &[TipText], screen: &Screen) -> io::Result<()> {
-    let mut widest = [0; 4];
-    for tip in tips {
-        for (widest, cell) in widest.iter_mut().zip(tip.cells(screen)) {
-            *widest = (*widest).max(fit::width(&cell));
-        }
-    }
-    let listing = Listing::new(&headings, &widest, screen.is_terminal, screen);
-    output.text(&listing.head())?;
-    for piece in tips.chunks(PIECE) {
-        output.text(&listing.rows(piece.iter().map(|tip| tip.cells(screen))))?;
-    }
-    output.text(&listing.foot())
+pub fn table(
+    output: &mut Output,
+    [id, when, count, text]: [&'static str; 4],
+    tips: &[TipText],
+    screen: &Screen,
+) -> io::Result<()> {
+    let [ids, digits] = widths(tips);
+    let columns = [Column::Whole(id, ids), Column::Whole(when, 16), Column::Number(count, digits), Column::Text(text)];
+    Listing::new(&columns, screen).print(output, tips, |tip| Ok(tip.cells(screen)))
+}
+
+/// Returns the columns that ids and counts take.
+fn widths(tips: &[TipText]) -> [usize; 2] {
+    let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
+    [widest(&|tip| fit::width(&escape::line(&tip.id))), widest(&|tip| tip.count().len())]
 }
 
 /// Prints tips as rows.
@@ -76,44 +82,38 @@ pub fn table(output: &mut Output, headings: [&'static str; 4], tips: &[TipText],
 /// # Errors
 /// What the system says.
 pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
-    // Without this much room for the words the time gives way, then the word `messages`.
+    // Without this much room for the words the time of day gives way, then the word `messages`, then
+    // the rest of the time.
     const FEW: usize = 24;
-    let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
-    let ids = widest(&|tip| fit::width(&escape::line(&tip.id)));
-    let digits = widest(&|tip| tip.messages.map_or(1, |messages| messages.to_string().len()));
-    let full = [ids, 2 + "2026-01-31 10:00".len(), 2 + digits, " messages".len(), 2, 2];
-    let room = screen.room().saturating_sub(full.iter().sum());
-    let date = if room >= FEW { 16 } else { 10 };
+    let [ids, digits] = widths(tips);
     let dots = if tips.iter().any(|tip| tip.is_active) { 2 } else { 0 };
-    let has_word = room + 16 - date >= FEW;
+    let words = |tip: &TipText| fit::width(&tip.label()) + fit::width(&escape::line(&tip.words));
+    let words = tips.iter().map(words).max().unwrap_or(0);
+    let mut columns = [ids + 2, "2026-01-31 10:00  ".len(), digits, " messages  ".len(), dots, words];
+    fit::share(
+        &mut columns,
+        screen.room(),
+        &[Give::Slowly(5, FEW), Give::AtOnce(1, 12), Give::AtOnce(3, 2), Give::Slowly(5, 8), Give::AtOnce(1, 0)],
+    );
+    let [_, dates, _, units, ..] = columns;
     for tip in tips {
         let id = escape::line(&tip.id);
-        let when: String = time::minute(tip.stamp).chars().take(date).collect();
-        let messages = tip.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string());
-        let word = match (has_word, tip.messages) {
+        let pad = " ".repeat((ids + 2).saturating_sub(fit::width(&id)));
+        let when: String = time::minute(tip.stamp).chars().take(dates.saturating_sub(2)).collect();
+        let unit = match (units > 2, tip.messages) {
             (false, _) => "",
-            (true, Some(1)) => " message ",
+            (true, Some(1)) => " message",
             (true, _) => " messages",
         };
-        let pad = " ".repeat(ids - fit::width(&id));
-        let pieces = [
-            (Ink::Dim, id.into_owned()),
-            (Ink::Plain, format!("{pad}  ")),
-            (Ink::Dim, format!("{when:date$}  ")),
-            (Ink::Plain, format!("{messages:>digits$}{word}  ")),
-            (Ink::Active, format!("{:dots$}", tip.dot(screen))),
-            (Ink::Label, tip.label()),
-            (tip.ink, escape::line(&tip.words).into_owned()),
-        ];
-        let mut out = String::new();
-        let mut left = screen.room();
-        for (ink, text) in pieces {
-            let text = screen.cut(&text, left);
-            left -= fit::width(&text).min(left);
-            screen.paint.push(&mut out, ink, &text);
-        }
-        out.truncate(out.trim_end_matches(' ').len());
-        output.text(&(out + "\n"))?;
+        output.text(&screen.row([
+            (Ink::Dim, &*id),
+            (Ink::Plain, &*pad),
+            (Ink::Dim, &*format!("{when:dates$}")),
+            (Ink::Plain, &*format!("{:>digits$}{unit:units$}", tip.count())),
+            (Ink::Active, &*format!("{:dots$}", tip.dot(screen))),
+            (Ink::Label, &*tip.label()),
+            (tip.ink, &*escape::line(&tip.words)),
+        ]))?;
     }
     Ok(())
 }

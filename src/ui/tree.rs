@@ -1,18 +1,17 @@
 //! The tree as text: a row an entry, narrow on long sessions.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
+use super::entry::{self, LONGEST_ID, ShortIds, speaker};
 use super::escape;
 use super::excerpt::beside;
-use super::fit;
+use super::fit::{self, Give};
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::entry::{Kind, Role, Traits};
-use crate::core::preview::LIMIT;
+use crate::core::count::counted;
 use crate::core::rows::{Branch, Row, Rows};
 use crate::core::search::{Excerpt, Query};
-use crate::core::session::{NodeId, Session};
+use crate::core::session::Session;
 use crate::core::shape::LeftOut;
 
 /// Columns of one level of branching.
@@ -26,7 +25,7 @@ pub struct TreeText<'s> {
     session: &'s Session,
     rows: &'s Rows,
     screen: &'s Screen,
-    ids: Vec<usize>,
+    ids: ShortIds<'s>,
     id_columns: usize,
     levels: usize,
     glyphs: Glyphs,
@@ -42,13 +41,6 @@ struct Line {
     label: String,
     text: String,
     marks: Vec<(Ink, String)>,
-}
-
-impl Line {
-    /// Gives the columns that the marks take.
-    fn reserve(&self) -> usize {
-        self.marks.iter().map(|(_, mark)| 2 + fit::width(mark)).sum()
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +80,8 @@ const ASCII: Glyphs = Glyphs {
 impl<'s> TreeText<'s> {
     /// Prepares to draw.
     pub fn new(session: &'s Session, rows: &'s Rows, screen: &'s Screen) -> Self {
-        let ids = short_ids(session);
-        let shown = rows.rows.iter().map(|row| fit::width(&short(session, row.node, &ids)));
-        let id_columns = shown.filter(|&columns| columns <= LONGEST_ID).max().unwrap_or(0);
+        let ids = ShortIds::new(session);
+        let id_columns = ids.widest(rows.rows.iter().map(|row| row.node), LONGEST_ID);
         let room = screen.width.map_or(LEVELS, |width| width.saturating_sub(id_columns + 2) / 2 / LEVEL);
         let glyphs = if screen.paint.ascii { ASCII } else { UNICODE };
         Self { session, rows, screen, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, query: None }
@@ -99,45 +90,40 @@ impl<'s> TreeText<'s> {
     /// Draws the line above the rows.
     pub fn heading(&self, name: &str, entries: usize, branches: usize) -> String {
         let between = self.glyphs.between;
-        let plural = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+        let fact = |fact: &str| match fact {
+            "" => String::new(),
+            _ => format!("{between}{}", escape::line(fact)),
+        };
         let header = &self.session.header;
+        let name = if name.is_empty() { "(no name)".to_owned() } else { self.screen.tilde(name) };
         let id: String = header.id.chars().take(8).collect();
-        let mut facts = Vec::new();
-        facts.extend((!id.is_empty()).then_some(id));
-        facts.push(format!("v{}", self.session.version));
-        let entries = plural(entries, "entry", "entries");
-        facts.push(format!("{entries}, {}", plural(branches, "branch", "branches")));
+        let size = format!("{}, {}", counted(entries, "entry", "entries"), counted(branches, "branch", "branches"));
+        let folder = self.screen.tilde(header.cwd.as_deref().unwrap_or_default());
+        let version = format!("v{}", self.session.version);
+        let pieces = [escape::line(&name).into_owned(), fact(&id), fact(&version), fact(&size), fact(&folder)];
         // Without room the folder goes first, then the name, down to a few words, then the version and
         // the id: how much there is says most.
         const FEW: usize = 16;
-        let (gap, width) = (fit::width(between), self.screen.room());
-        let all = |facts: &[String]| escape::line(&facts.join(between)).into_owned();
-        let mut few = FEW;
-        while facts.len() > 1 && fit::width(&all(&facts)) + gap + FEW > width {
-            facts.remove(facts.len() - 2);
-            few = FEW - gap;
-        }
-        let facts = all(&facts);
-        let folder = header.cwd.as_deref().unwrap_or_default();
-        let folder = escape::line(&self.screen.tilde(folder)).into_owned();
-        let name = escape::line(&self.screen.tilde(name)).into_owned();
-        let name = if name.is_empty() { "(no name)".to_owned() } else { name };
-        let room = width.saturating_sub(gap.saturating_add(fit::width(&facts))).max(few.min(width));
-        let name = self.screen.cut(&name, room);
-        let mut out = String::new();
-        self.screen.paint.push(&mut out, Ink::Strong, &name);
-        let mut left = width - fit::width(&name);
-        for (text, fewest) in [(facts, 1), (folder, FEW)] {
-            let fewest = fewest.min(fit::width(&text));
-            if text.is_empty() || left < gap + fewest {
-                break;
-            }
-            out.push_str(between);
-            let text = self.screen.cut(&text, left - gap);
-            self.screen.paint.push(&mut out, Ink::Dim, &text);
-            left -= gap + fit::width(&text);
-        }
-        out + "\n"
+        let gap = fit::width(between);
+        let mut columns = pieces.each_ref().map(|piece| fit::width(piece));
+        fit::share(
+            &mut columns,
+            self.screen.room(),
+            &[
+                Give::Slowly(4, gap + FEW),
+                Give::AtOnce(4, 0),
+                Give::Slowly(0, FEW),
+                Give::AtOnce(2, 0),
+                Give::AtOnce(1, 0),
+                Give::Slowly(0, FEW - gap),
+                Give::Slowly(3, gap + 1),
+                Give::AtOnce(3, 0),
+            ],
+        );
+        let inks = [Ink::Strong].into_iter().chain([Ink::Dim; 4]);
+        let pieces: Vec<_> =
+            pieces.iter().zip(columns).map(|(piece, columns)| self.screen.cut(piece, columns)).collect();
+        self.screen.row(inks.zip(pieces.iter().map(|piece| &**piece)))
     }
 
     /// Lets the rows show what was searched for.
@@ -164,10 +150,11 @@ impl<'s> TreeText<'s> {
     /// Gives what a row says, cut to the width.
     fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> Line {
         let row = self.rows.rows[at];
-        let id = escape::line(&short(self.session, row.node, &self.ids)).into_owned();
+        let traits = self.session.traits(row.node);
+        let id = self.ids.of(row.node);
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
-        let text = self.text(row.node, words);
+        let text = escape::line(&entry::row(self.screen, traits, words)).into_owned();
         let mut line = Line {
             id,
             pad,
@@ -178,9 +165,7 @@ impl<'s> TreeText<'s> {
             marks: self.marks(at, row),
         };
         let text = |line: &Line, room: Option<usize>| match excerpt {
-            Some(excerpt) => {
-                beside(speaker(self.session.traits(row.node)), &line.text, excerpt, room, self.screen.paint.ascii)
-            }
+            Some(excerpt) => beside(speaker(traits), &line.text, excerpt, room, self.screen.paint.ascii),
             None => room.map_or_else(|| line.text.clone(), |room| self.cut(&line.text, room)),
         };
         let Some(width) = self.screen.width else {
@@ -188,19 +173,18 @@ impl<'s> TreeText<'s> {
             return line;
         };
         // What marks the row is worth more than the end of its words, but not than all of them.
-        const FEW: usize = 8;
-        let front = [&line.id, &line.pad, &line.gutters, &line.dot].map(|text| fit::width(text)).iter().sum::<usize>();
-        while !line.marks.is_empty() && front + FEW + line.reserve() > width {
-            line.marks.remove(0);
-        }
-        let mut left = width;
-        for piece in [&mut line.id, &mut line.pad, &mut line.gutters, &mut line.dot] {
-            *piece = self.cut(piece, left);
-            left -= fit::width(piece).min(left);
-        }
-        left = left.saturating_sub(line.reserve());
-        let label = self.cut(&line.label, left);
-        left -= fit::width(&label).min(left);
+        const GIVES: [Give; 4] = [Give::Slowly(4, 8), Give::AtOnce(5, 0), Give::AtOnce(6, 0), Give::AtOnce(7, 0)];
+        let mut columns = [0; 8];
+        let front = [&mut line.id, &mut line.pad, &mut line.gutters, &mut line.dot];
+        columns.iter_mut().zip(&front).for_each(|(columns, piece)| *columns = fit::width(piece));
+        columns[4] = width;
+        columns[5..].iter_mut().zip(&line.marks).for_each(|(columns, (_, mark))| *columns = 2 + fit::width(mark));
+        fit::share(&mut columns, width, &GIVES);
+        front.into_iter().zip(columns).for_each(|(piece, columns)| *piece = self.cut(piece, columns));
+        let mut marks = columns[5..].iter();
+        line.marks.retain(|_| marks.next().is_some_and(|&columns| columns > 0));
+        let label = self.cut(&line.label, columns[4]);
+        let left = columns[4] - fit::width(&label).min(columns[4]);
         line.text = if label == line.label { text(&line, Some(left)) } else { String::new() };
         line.label = label;
         line
@@ -218,7 +202,7 @@ impl<'s> TreeText<'s> {
         paint.push(&mut out, Ink::Dim, &line.gutters);
         paint.push(&mut out, Ink::Active, &line.dot);
         paint.push(&mut out, Ink::Label, &line.label);
-        let ink = ink(self.session.traits(self.rows.rows[at].node));
+        let ink = entry::ink(self.session.traits(self.rows.rows[at].node));
         let mut painted = 0;
         for place in self.query.filter(|_| paint.color).iter().flat_map(|query| query.places(&line.text)) {
             paint.push(&mut out, ink, &line.text[painted..place.start]);
@@ -234,13 +218,6 @@ impl<'s> TreeText<'s> {
             out.truncate(out.trim_end_matches(' ').len());
         }
         out + "\n"
-    }
-
-    /// Gives the words of a row with who speaks, as it is printed but not cut.
-    fn text(&self, node: NodeId, words: &str) -> String {
-        let words = whole_or_cut(words, self.screen);
-        let text = format!("{}{}", speaker(self.session.traits(node)), self.screen.tilde(&words));
-        escape::line(&text).into_owned()
     }
 
     fn gutters(&self, row: Row) -> String {
@@ -293,62 +270,4 @@ pub fn left_out(LeftOut { above, below }: LeftOut) -> Option<String> {
         (0, below) => Some(format!("(+{below} below)")),
         (above, below) => Some(format!("(+{above} above, +{below} below)")),
     }
-}
-
-/// Gives who speaks, as it stands before the words of a row.
-pub fn speaker(traits: Traits) -> &'static str {
-    match (traits.kind, traits.role) {
-        (Kind::Message, Role::User) => "user: ",
-        (Kind::Message, Role::Assistant) => "assistant: ",
-        (Kind::Message, Role::Developer) => "developer: ",
-        (Kind::Message, Role::System) => "system: ",
-        _ => "",
-    }
-}
-
-/// Gives the colour of an entry's words.
-pub fn ink(traits: Traits) -> Ink {
-    match (traits.kind, traits.role) {
-        (Kind::Message, Role::User) => Ink::User,
-        (Kind::Message, Role::Assistant | Role::BashExecution | Role::PythonExecution) => Ink::Plain,
-        (Kind::BranchSummary | Kind::Compaction, _) => Ink::Summary,
-        (Kind::CustomMessage, _) => Ink::Plain,
-        _ => Ink::Dim,
-    }
-}
-
-/// Shows that words go on behind the most that is taken of them.
-pub fn whole_or_cut<'w>(words: &'w str, screen: &Screen) -> Cow<'w, str> {
-    if words.len() < LIMIT || words.chars().count() < LIMIT {
-        return Cow::Borrowed(words);
-    }
-    Cow::Owned(format!("{words}{}", screen.mark()))
-}
-
-/// The widest id that others are lined up with: one as long as a line would push everything else out
-/// of sight.
-pub(super) const LONGEST_ID: usize = 36;
-
-/// Gives for every entry how many characters of its id are shown: enough to name it, at least 8.
-pub fn short_ids(session: &Session) -> Vec<usize> {
-    const FEWEST: usize = 8;
-    let mut lengths = vec![FEWEST; session.len()];
-    if session.nodes().all(|node| session.id(node).len() <= FEWEST) {
-        return lengths;
-    }
-    let mut sorted: Vec<_> = session.nodes().collect();
-    sorted.sort_unstable_by_key(|&node| session.id(node));
-    for pair in sorted.windows(2) {
-        let (a, b) = (session.id(pair[0]), session.id(pair[1]));
-        let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-        for node in pair {
-            lengths[node.index()] = lengths[node.index()].max(common + 1);
-        }
-    }
-    lengths
-}
-
-/// Gives as much of an entry's id as is shown.
-pub fn short(session: &Session, node: NodeId, lengths: &[usize]) -> String {
-    session.id(node).chars().take(lengths[node.index()]).collect()
 }

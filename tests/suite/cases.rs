@@ -19,7 +19,7 @@ use session_tree::core::select;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::source::Source;
 use session_tree::core::walk;
-use session_tree::ui::tree::short_ids;
+use session_tree::ui::entry::ShortIds;
 use unicode_width::UnicodeWidthStr;
 
 use crate::support::{self, Run};
@@ -866,8 +866,9 @@ fn c80_names_find_their_entries() {
 #[test]
 fn c80_short_ids_that_are_printed_can_be_used() {
     let session = session("c80-ambiguous-id-prefix");
-    for (node, length) in session.nodes().zip(short_ids(&session)) {
-        let short: String = session.id(node).chars().take(length).collect();
+    let ids = ShortIds::new(&session);
+    for node in session.nodes() {
+        let short = ids.of(node);
         assert_eq!(select::entry(&session, None, &short).unwrap(), node, "{short}");
     }
 }

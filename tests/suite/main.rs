@@ -19,5 +19,6 @@ mod properties;
 mod shape;
 mod summaries;
 mod support;
+mod tables;
 mod terminal;
 mod write;

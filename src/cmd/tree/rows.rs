@@ -10,13 +10,14 @@ use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::walk;
+use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
 use crate::ui::excerpt::beside;
 use crate::ui::fit;
-use crate::ui::list::{Listing, PIECE};
+use crate::ui::list::{Column, Listing, PIECE};
 use crate::ui::output::{Output, safe_json};
 use crate::ui::rows::{self as in_order, LineRows, Place};
-use crate::ui::tree::{TreeText, short, short_ids, speaker, whole_or_cut};
+use crate::ui::tree::TreeText;
 
 impl View<'_> {
     pub(super) fn text(&mut self) -> Result<()> {
@@ -91,37 +92,38 @@ impl View<'_> {
     }
 
     pub(super) fn table(&mut self) -> Result<()> {
-        let session = self.session;
+        let (session, screen) = (self.session, &self.app.screen);
         let nodes = self.row_shape()?.1.nodes;
         let mut output = Output::new();
-        let widest = |of: &dyn Fn(NodeId) -> usize| nodes.iter().map(|&node| of(node)).max().unwrap_or(0);
-        let ids = short_ids(session);
-        let label = |node: NodeId| session.label(node).map_or("", |label| label.name.as_str());
-        let widths = [
-            widest(&|node| ids[node.index()]),
-            16,
-            widest(&|node| self.kind(node).len()),
-            widest(&|node| fit::width(&escape::line(label(node)))).min(24),
-            if self.query.is_some() { 400 } else { 204 },
+        let (ids, is_search) = (ShortIds::new(session), self.query.is_some());
+        let columns = [
+            Column::Whole("id", ids.widest(nodes.iter().copied(), usize::MAX)),
+            Column::Whole("when (UTC)", 16),
+            Column::Text("type"),
+            Column::Text("label"),
+            // Beside the words there is to be room for what was searched for.
+            if is_search { Column::Wide("text", 400) } else { Column::Text("text") },
         ];
-        let headings = ["id", "when (UTC)", "type", "label", "text"];
-        let listing = Listing::new(&headings, &widths, self.app.screen.is_terminal, &self.app.screen);
-        output.text(&listing.head())?;
+        let mut listing = Listing::new(&columns, screen);
         for piece in nodes.chunks(PIECE) {
-            let mut cells = Vec::with_capacity(piece.len());
+            let mut rows = Vec::with_capacity(piece.len());
             for &node in piece {
                 let words = self.bodies.words(node)?;
-                let text = self.app.screen.tilde(&whole_or_cut(&words, &self.app.screen));
-                let text = self.found(node, &words, text, listing.room(4))?;
-                cells.push(vec![
-                    short(session, node, &ids),
+                let label = session.label(node).map_or("", |label| label.name.as_str());
+                rows.push(vec![
+                    ids.of(node),
                     time::minute(session.stamp(node)),
                     self.kind(node).to_owned(),
-                    label(node).to_owned(),
-                    text,
+                    label.to_owned(),
+                    entry::text(screen, &words),
                 ]);
             }
-            output.text(&listing.rows(cells))?;
+            listing.arrange(&rows);
+            for (&node, row) in piece.iter().zip(&mut rows).filter(|_| is_search) {
+                let words = self.bodies.words(node)?;
+                row[4] = self.found(node, &words, std::mem::take(&mut row[4]), listing.room(4))?;
+            }
+            output.text(&listing.rows(rows))?;
         }
         output.text(&listing.foot())?;
         Ok(output.finish()?)

@@ -6,10 +6,11 @@ use super::{Format, View};
 use crate::core::rows::Rows;
 use crate::core::shape::Tip;
 use crate::core::walk;
+use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{Time, TipRow};
 use crate::ui::output::Output;
 use crate::ui::tips::{self, TipText};
-use crate::ui::tree::{TreeText, ink, short, short_ids, speaker, whole_or_cut};
+use crate::ui::tree::TreeText;
 
 impl View<'_> {
     pub(super) fn tips(&mut self) -> Result<()> {
@@ -23,19 +24,19 @@ impl View<'_> {
     fn tip_texts(&mut self, tips: &[Tip], as_table: bool) -> Result<()> {
         let session = self.session;
         let screen = &self.app.screen;
-        let ids = short_ids(session);
+        let ids = ShortIds::new(session);
         let mut texts = Vec::with_capacity(tips.len());
         for tip in tips {
             let words = self.bodies.words(tip.first)?;
             let traits = session.traits(tip.first);
             texts.push(TipText {
-                id: short(session, tip.node, &ids),
+                id: ids.of(tip.node),
                 stamp: session.stamp(tip.node),
                 messages: Some(tip.messages),
                 is_active: tip.has_leaf,
                 label: session.label(tip.node).map(|label| label.name.clone()),
-                words: format!("{}{}", speaker(traits), screen.tilde(&whole_or_cut(&words, screen))),
-                ink: ink(traits),
+                words: entry::row(screen, traits, &words),
+                ink: entry::ink(traits),
             });
         }
         let mut output = Output::new();

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::path::Above;
 use super::{Code, Detail, Finding, Spot, lines};
 use crate::core::body::Bodies;
+use crate::core::count::counted;
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
 use crate::core::inspect::{self, Notes, Odd};
@@ -54,7 +55,7 @@ fn effect(spot: &Spot) -> String {
         (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, _)) => Code::ForeignLine.agents(),
         (code, _) => code.agents(),
     };
-    let plural = |count: u32| if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
+    let plural = |count: u32| counted(count, "entry", "entries");
     if let Detail::Kept(_, Some(count)) = spot.detail {
         let none = if count == 1 {
             "the message before it drops".to_owned()
@@ -139,9 +140,9 @@ impl Words<'_> {
             ),
             (Code::InterleavedWriters, Detail::Count(count)) => (
                 format!(
-                    "`{}` answers a question with part of another conversation in between: two agents wrote at the same time ({count} such {})",
+                    "`{}` answers a question with part of another conversation in between: two agents wrote at the same time ({})",
                     self.own(),
-                    if count == 1 { "place" } else { "places" }
+                    counted(count, "such place", "such places")
                 ),
                 "open a session in one agent only; `session-tree branch FILE --at TIP` gives a branch a file of its own".to_owned(),
             ),

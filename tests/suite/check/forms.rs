@@ -310,8 +310,8 @@ fn why_leaf_says_where_agents_resume() {
     let expected = "\
 agents resume at a0000005, line 8: it is the last entry of the file (message)
 tip       last message      messages  text
-a0000005  2026-01-05 10:00  5         • one again
-b0000004  2026-01-05 10:00  4         to two
+a0000005  2026-01-05 10:00         5  • one again
+b0000004  2026-01-05 10:00         4  to two
 ";
     assert_eq!(text, expected);
     let two = run(["check", "--why-leaf", "a", "b"]);

@@ -115,7 +115,7 @@ fn tips_show_one_row_per_branch() {
     assert_eq!(tips, expected);
     assert_eq!(scratch.run("tree s.jsonl --tips --json --filter labeled-only --path").json(), Value::Array(vec![]));
     let table = rows(&scratch, "--tips --format table");
-    assert_eq!(table[1], "cccc0002  2026-01-01 00:00  2         • user: short way");
+    assert_eq!(table[1], "cccc0002  2026-01-01 00:00         2  • user: short way");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn period_leaves_out_entries_without_time_and_warns() {
     let run = scratch.run("tree s.jsonl --format jsonl --since 2000-01-01");
     assert_eq!((ids(&run.json_lines()).join(" ").as_str()), "aaaa0003");
     let run = scratch.run("tree s.jsonl --since 2000-01-01");
-    assert_eq!(run.stderr, "hint: 2 entries are left out, since they have no time that can be read\n");
+    assert_eq!(run.stderr, "hint: left out: 2 entries without a time that can be read\n");
     let run = scratch.run("tree s.jsonl");
     assert_eq!(run.stderr, "hint: the leaf is aaaa0004: nothing of the path to it is shown\n");
 }

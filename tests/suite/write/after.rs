@@ -266,6 +266,15 @@ fn hang_up_ends_a_run_unless_it_was_ignored_at_the_start() {
 }
 
 #[test]
+fn ignored_signal_of_children_keeps_no_summary_away() {
+    let scratch = forked();
+    let old = bytes(&scratch);
+    let child = summarizing(&scratch, "trap '' CHLD", "echo done");
+    end(child).ok();
+    assert_eq!(appended(&old, &bytes(&scratch)).len(), 1);
+}
+
+#[test]
 fn signal_to_the_summarizer_and_to_us_is_an_interruption() {
     let scratch = forked();
     let old = bytes(&scratch);

@@ -34,7 +34,7 @@ fn hidden_or_duplicate_label_gets_hint() {
     let hints = |line: &str| scratch.run(line).stderr;
     assert_eq!(hints("label s.jsonl u1 one"), "");
     assert!(hints("label s.jsonl m1 two").contains("`tree` hides entry m1"));
-    assert!(hints("label s.jsonl u2 one").contains("another entry has this label, too"));
+    assert!(hints("label s.jsonl u2 one").contains("1 other entry has this label, too"));
     assert_eq!(hints("label s.jsonl u2 one --quiet"), "");
     assert_eq!(hints("label s.jsonl m1 --clear"), "");
 }
