@@ -7,19 +7,19 @@ use clap::{Args, ValueEnum};
 
 use super::world::{self, Writing};
 use super::{App, SessionArg};
-use crate::core::body::Bodies;
-use crate::core::commit::{self, Anchor, Commit, Guard};
-use crate::core::count::counted;
-use crate::core::draft::Draft;
+use crate::core::edit::commit::{self, Anchor, Commit, Guard};
+use crate::core::edit::draft::Draft;
+use crate::core::edit::label::{self, Change};
 use crate::core::error::Error;
-use crate::core::filter::Filter;
-use crate::core::label::{self, Change};
-use crate::core::load::Keep;
+use crate::core::naming;
 use crate::core::problem::WarningKind;
-use crate::core::select;
+use crate::core::read::load::Keep;
+use crate::core::session::body::Bodies;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
-use crate::core::walk;
+use crate::core::tree::filter::Filter;
+use crate::core::tree::walk;
+use crate::core::words::counted;
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Column, Listing};
@@ -192,7 +192,7 @@ impl LabelArgs {
                 return Err(failed(Some(line), error).into());
             };
             label::check_name(name).map_err(|error| failed(Some(line), error))?;
-            let target = select::entry(session, leaf, entry).map_err(|error| failed(Some(line), error))?;
+            let target = naming::entry::find(session, leaf, entry).map_err(|error| failed(Some(line), error))?;
             changes.push(Change { target: session.id(target).to_owned(), name: Some(name.to_owned()) });
         }
         if changes.is_empty() {

@@ -8,9 +8,10 @@ use anyhow::Result;
 use super::App;
 use super::world;
 use crate::core::error::ErrorKind;
-use crate::core::lookup::{self, ById, Kept, LATEST, Newest, Shelf};
+use crate::core::naming;
+use crate::core::naming::entry::PREFIX;
+use crate::core::naming::session::{ById, Kept, LATEST, Newest, Shelf};
 use crate::core::problem::WarningKind;
-use crate::core::select::PREFIX;
 use crate::core::time;
 use crate::ui::report::Failure;
 
@@ -31,7 +32,7 @@ struct Place {
 /// # Errors
 /// A [`Failure`] if no session goes by that name, or several do.
 pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
-    let Some(name) = word.to_str().filter(|_| !lookup::is_path(word)) else { return Ok(None) };
+    let Some(name) = word.to_str().filter(|_| !naming::session::is_path(word)) else { return Ok(None) };
     let folders = world::session_folders(&|name| env::var_os(name));
     // Without a current folder no session is one of it.
     let place = Place { folders, cwd: env::current_dir().unwrap_or_default(), now: world::now(), jobs: app.jobs };
@@ -99,7 +100,8 @@ impl Place {
     fn ambiguous(&self, name: &str, found: &[Kept]) -> Failure {
         let head = format!("`{name}` matches {} sessions:", found.len());
         let listed = found.iter().take(LISTED);
-        let rows = listed.map(|kept| format!("  {}", self.row(kept, "", Some(&lookup::title(&kept.path, self.jobs)))));
+        let rows = listed
+            .map(|kept| format!("  {}", self.row(kept, "", Some(&naming::session::title(&kept.path, self.jobs)))));
         let more = found.len().saturating_sub(LISTED);
         let more = (more > 0).then(|| format!("  and {more} more"));
         let lines: Vec<_> = std::iter::once(head).chain(rows).chain(more).collect();

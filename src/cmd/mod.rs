@@ -11,14 +11,14 @@ use std::thread;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::core::commit::Committed;
+use crate::core::disk::write::Unsynced;
+use crate::core::edit::commit::Committed;
 use crate::core::error::{Error, reason};
-use crate::core::load::Keep;
+use crate::core::naming;
 use crate::core::problem::WarningKind;
-use crate::core::select;
+use crate::core::read::load::Keep;
+use crate::core::read::source::Source;
 use crate::core::session::{NodeId, Session};
-use crate::core::source::Source;
-use crate::core::write::Unsynced;
 use crate::hooks::{About, HookFailed};
 use crate::run::Failed;
 use crate::ui::exit::Exit;
@@ -255,7 +255,7 @@ impl SessionArg {
 
     /// Finds an entry.
     fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
-        Ok(select::entry(session, leaf, name)?)
+        Ok(naming::entry::find(session, leaf, name)?)
     }
 
     /// Finds the leaf to work from: the named one, else the file's.

@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::read_bytes;
 use crate::core::error::Error;
-use crate::core::lookup;
+use crate::core::naming;
 use crate::ui::report::{About, Failure};
 
 /// The files that a command works on.
@@ -70,7 +70,7 @@ pub(super) fn jobs(paths: Vec<PathBuf>) -> Vec<Job> {
 /// paths go.
 pub(super) fn failure(error: &Error, path: &Path) -> Failure {
     let mut failure = Failure::new(error, path);
-    if failure.hint.is_none() && !lookup::is_path(path) {
+    if failure.hint.is_none() && !naming::session::is_path(path) {
         failure.hint = Some("this command takes files and folders only, no ids and no `latest`".to_owned());
     }
     failure

@@ -19,12 +19,12 @@ use jiff::{Timestamp, ZonedDateTime};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
-use crate::core::draft::World;
+use crate::core::disk::lock::Patience;
+use crate::core::disk::write::Manners;
+use crate::core::edit::draft::World;
 use crate::core::error::ErrorKind;
-use crate::core::lock::Patience;
 use crate::core::time;
-use crate::core::when::{self, End};
-use crate::core::write::Manners;
+use crate::core::time::when::{self, End};
 use crate::hooks::{HookFailed, Hooks};
 use crate::run::Failed;
 use crate::ui::report::Failure;

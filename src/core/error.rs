@@ -1,12 +1,11 @@
 //! Why an operation cannot be done. Bad input that can be lived with is a
-//! [`Problem`](super::problem::Problem) instead.
+//! [`Problem`](crate::core::problem::Problem) instead.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::holder::Holder;
-use super::listed::listed;
+use crate::core::words::{counted, listed};
 
 listed! {
     /// The kinds of failures.
@@ -51,7 +50,6 @@ listed! {
         Io = "io",
     }
 }
-use crate::core::count::counted;
 
 /// A failure of a core operation. The file's name is added by the command that knows it.
 #[derive(Debug)]
@@ -160,6 +158,15 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+}
+
+/// A process that holds a file open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its id.
+    pub pid: u32,
+    /// Its program's name.
+    pub program: String,
 }
 
 /// What core operations return.

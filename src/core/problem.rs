@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::listed::listed;
+use crate::core::words::listed;
 
 /// How many problems of one kind are kept whole; further ones are only counted, so that a file of
 /// nothing but bad lines costs neither memory nor a screen.

@@ -11,12 +11,12 @@ use super::escape;
 use super::fit;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::body::Bodies;
-use crate::core::compare::{self, Change, Difference, Settings, Weighed};
+use crate::core::context::compare::{self, Change, Difference, Settings, Weighed};
+use crate::core::context::stats::Size;
 use crate::core::context::{Context, Item};
 use crate::core::error::Result;
 use crate::core::session::Session;
-use crate::core::stats::Size;
+use crate::core::session::body::Bodies;
 
 /// Which of the two contexts has a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::core::listed::listed;
+use crate::core::words::listed;
 
 listed! {
     /// How the program ends.

@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::core::body::Bodies;
+use crate::core::edit::label::Change;
 use crate::core::error::Result;
+use crate::core::json::text;
 use crate::core::json::{Kind, Raw};
-use crate::core::label::Change;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::text;
 use crate::core::time::{self, Stamp};
 
 /// A row of the tree (`tree --format jsonl`). There may be a million of them: [`Self::push`] writes

@@ -8,12 +8,12 @@ use super::entry;
 use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::body::Bodies;
 use crate::core::context::State;
-use crate::core::count::counted;
+use crate::core::edit::navigate::{self, Move};
 use crate::core::error::Result;
-use crate::core::navigate::{self, Move};
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
+use crate::core::words::counted;
 
 /// A move and what came of it.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::json::{self, Time, TreeRow};
 use super::output::Output;
-use crate::core::body::Bodies;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::Object;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;

@@ -9,16 +9,16 @@ use std::path::PathBuf;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use session_tree::core::body::Bodies;
+use session_tree::core::context::message;
 use session_tree::core::context::{self, Context};
 use session_tree::core::error::Error;
-use session_tree::core::load::Keep;
-use session_tree::core::message;
+use session_tree::core::naming;
 use session_tree::core::problem::Problem;
-use session_tree::core::select;
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::source::Source;
-use session_tree::core::walk;
+use session_tree::core::tree::walk;
 use session_tree::ui::entry::ShortIds;
 use unicode_width::UnicodeWidthStr;
 
@@ -834,7 +834,7 @@ fn c75_a_hostile_session_id_is_shown() {
 #[test]
 fn c80_names_find_their_entries() {
     let session = session("c80-ambiguous-id-prefix");
-    let find = |name: &str| select::entry(&session, session.leaf(), name);
+    let find = |name: &str| naming::entry::find(&session, session.leaf(), name);
     for (name, id) in [
         ("abcd", "abcd"),
         ("abcd0001", "abcd0001"),
@@ -869,6 +869,6 @@ fn c80_short_ids_that_are_printed_can_be_used() {
     let ids = ShortIds::new(&session);
     for node in session.nodes() {
         let short = ids.of(node);
-        assert_eq!(select::entry(&session, None, &short).unwrap(), node, "{short}");
+        assert_eq!(naming::entry::find(&session, None, &short).unwrap(), node, "{short}");
     }
 }

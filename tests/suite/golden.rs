@@ -12,16 +12,16 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
 use serde_json::{Value, json};
-use session_tree::core::body::Bodies;
+use session_tree::core::context::message;
+use session_tree::core::context::stats;
 use session_tree::core::context::{self, Context};
 use session_tree::core::entry::Kind;
-use session_tree::core::filter::Filter;
 use session_tree::core::json::Raw;
-use session_tree::core::message;
 use session_tree::core::search::{Query, Sieve};
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::stats;
-use session_tree::core::walk;
+use session_tree::core::tree::filter::Filter;
+use session_tree::core::tree::walk;
 
 use crate::support;
 

@@ -2,8 +2,8 @@
 //! the rule (cli.md: "tree").
 
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::{LeftOut, Shape};
-use session_tree::core::walk;
+use session_tree::core::tree::shape::{LeftOut, Shape};
+use session_tree::core::tree::walk;
 
 use crate::cli::{HEADER, entry, label, message};
 use crate::support;

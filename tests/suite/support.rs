@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use session_tree::core::load::Keep;
-use session_tree::core::rows::{self, Rows};
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::Shape;
-use session_tree::core::source::Source;
+use session_tree::core::tree::rows::{self, Rows};
+use session_tree::core::tree::shape::Shape;
 
 /// What a run of the binary left.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::View;
-use crate::core::rows;
+use crate::core::tree::rows;
 use crate::ui::graph::{Form, Graph, MERMAID_ARROWS, MERMAID_CHARACTERS};
 use crate::ui::output::Output;
 

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use anyhow::Result;
 
 use super::{App, View};
-use crate::core::rows::{self, Row};
 use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
-use crate::core::walk;
+use crate::core::tree::rows::{self, Row};
+use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
 use crate::ui::excerpt::beside;

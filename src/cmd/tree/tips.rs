@@ -3,9 +3,9 @@
 use anyhow::Result;
 
 use super::{Format, View};
-use crate::core::rows::Rows;
-use crate::core::shape::Tip;
-use crate::core::walk;
+use crate::core::tree::rows::Rows;
+use crate::core::tree::shape::Tip;
+use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{Time, TipRow};
 use crate::ui::output::Output;

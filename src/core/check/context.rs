@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::{Code, Detail, Spot};
-use crate::core::body::Bodies;
 use crate::core::context::{self, Item};
 use crate::core::entry::{Kind, Role, Stop};
 use crate::core::error::Result;
-use crate::core::inspect::Notes;
+use crate::core::read::inspect::Notes;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::walk;
+use crate::core::tree::walk;
 
 pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
     let mut bodies = Bodies::new(session);

@@ -2,12 +2,12 @@
 
 use super::path::{self, Cuts};
 use super::{Code, Detail, Spot};
-use crate::core::body::Bodies;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
-use crate::core::inspect::{Notes, Twin};
+use crate::core::read::inspect::{Notes, Twin};
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::walk;
+use crate::core::tree::walk;
 
 /// An entry may be older than its parent by this many milliseconds: clocks are not exact, and
 /// agents stamp some entries before they write them.

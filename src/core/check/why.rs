@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::Code;
-use crate::core::body::Bodies;
 use crate::core::context;
 use crate::core::entry::Kind;
 use crate::core::error::Result;
+use crate::core::read::source::Source;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::source::Source;
 use crate::core::time::Stamp;
-use crate::core::walk;
+use crate::core::tree::walk;
 
 /// So many entries are walked over to count the messages of branches whose contexts need more than
 /// adding up; beyond that they are not counted.

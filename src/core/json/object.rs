@@ -1,6 +1,6 @@
 //! Writes objects member by member, in the order in which members are given.
 
-use crate::core::text::push_json;
+use super::text::push_json;
 
 /// An object at the end of a buffer. Its brace is closed when it is dropped.
 #[derive(Debug)]

@@ -8,12 +8,12 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{Label, NONE, Node, NodeId, Session};
 use crate::core::entry::Kind;
-use crate::core::header::{CURRENT, Declared, Header};
-use crate::core::inspect::{Notes, Twin};
-use crate::core::load::{self, Found, Part, Str};
+use crate::core::entry::header::{CURRENT, Declared, Header};
+use crate::core::migrate::lines::Ids;
 use crate::core::problem::{Problems, WarningKind};
-use crate::core::source::Source;
-use crate::core::upgrade::Ids;
+use crate::core::read::inspect::{Notes, Twin};
+use crate::core::read::load::{self, Found, Part, Str};
+use crate::core::read::source::Source;
 
 /// How much is kept of what stands before the end, in bytes.
 const TAIL: u64 = 512;

@@ -1,8 +1,8 @@
 //! Small sessions for unit tests, read from memory, and short spellings of what tests compare.
 
-use crate::core::load::Keep;
+use crate::core::read::load::Keep;
+use crate::core::read::source::Source;
 use crate::core::session::{NodeId, Session};
-use crate::core::source::Source;
 
 mod lines;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use session_tree::core::check::{self, Checked, Finding, Severity, codes};
 use session_tree::core::error::Error;
-use session_tree::core::source::Source;
+use session_tree::core::read::source::Source;
 
 use crate::support::{data, run};
 

@@ -6,17 +6,17 @@ use std::fmt::Write;
 use std::fs;
 
 use serde_json::Value;
-use session_tree::core::body::Bodies;
 use session_tree::core::context;
-use session_tree::core::filter::Filter;
+use session_tree::core::context::message;
 use session_tree::core::json::Raw;
-use session_tree::core::load::Keep;
-use session_tree::core::message;
+use session_tree::core::naming;
 use session_tree::core::problem::WarningKind;
-use session_tree::core::select;
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
-use session_tree::core::source::Source;
-use session_tree::core::walk;
+use session_tree::core::session::body::Bodies;
+use session_tree::core::tree::filter::Filter;
+use session_tree::core::tree::walk;
 use session_tree::ui::context as transcript;
 use session_tree::ui::screen::Screen;
 use session_tree::ui::tree::TreeText;
@@ -171,7 +171,7 @@ fn exercise(session: &Session) {
         }
         for name in ["@", "@~1", "user:1", "label:one", "e00", "e001~99999999999999999999", "~", ""] {
             // Any answer is right, as long as there is one.
-            let _ = select::entry(session, leaf, name);
+            let _ = naming::entry::find(session, leaf, name);
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use session_tree::core::body::Bodies;
-use session_tree::core::compare::{self, Difference, Settings, Weighed};
+use session_tree::core::context::compare::{self, Difference, Settings, Weighed};
+use session_tree::core::context::message;
+use session_tree::core::context::stats::{self, Size};
 use session_tree::core::context::{self, Context, Item};
 use session_tree::core::entry::Kind;
 use session_tree::core::json::Raw;
-use session_tree::core::message;
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::stats::{self, Size};
-use session_tree::core::walk;
+use session_tree::core::tree::walk;
 
 use super::{for_each_session, leaves};
 

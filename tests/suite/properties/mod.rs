@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 
 use serde_json::Value;
-use session_tree::core::body::Bodies;
 use session_tree::core::context::{self, Item};
-use session_tree::core::filter::Filter;
 use session_tree::core::problem::Problem;
-use session_tree::core::rows::{self, Rows};
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::walk;
+use session_tree::core::tree::filter::Filter;
+use session_tree::core::tree::rows::{self, Rows};
+use session_tree::core::tree::walk;
 
 use crate::support;
 use model::{Model, Row, Settings};

@@ -1,7 +1,7 @@
 //! A search on random sessions: the sieve holds nothing back that has the words.
 
-use session_tree::core::body::Bodies;
 use session_tree::core::search::{Query, Sieve};
+use session_tree::core::session::body::Bodies;
 
 use super::for_each_session;
 

@@ -2,8 +2,8 @@
 //! every entry by itself finds.
 
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::Shape;
-use session_tree::core::walk;
+use session_tree::core::tree::shape::Shape;
+use session_tree::core::tree::walk;
 
 use super::{FILTERS, for_each_session, leaves};
 

@@ -3,18 +3,18 @@
 
 use std::fmt::Write;
 
-use session_tree::core::body::Bodies;
-use session_tree::core::compare;
 use session_tree::core::context;
-use session_tree::core::load::Keep;
+use session_tree::core::context::compare;
+use session_tree::core::context::stats;
+use session_tree::core::naming;
 use session_tree::core::problem::WarningKind;
-use session_tree::core::rows::Rows;
-use session_tree::core::select;
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::Shape;
-use session_tree::core::source::Source;
-use session_tree::core::stats;
-use session_tree::core::walk;
+use session_tree::core::tree::rows::Rows;
+use session_tree::core::tree::shape::Shape;
+use session_tree::core::tree::walk;
 use session_tree::ui::screen::Screen;
 use session_tree::ui::tree::TreeText;
 
@@ -72,7 +72,7 @@ fn chain_of_200_000_is_handled() {
     let (order, rows) = lay_out(&session);
     assert_eq!(walk::depths(&session, &order).last(), Some(&199_999));
     assert!(rows.branches.is_empty());
-    let root = select::entry(&session, session.leaf(), "@~199999").unwrap();
+    let root = naming::entry::find(&session, session.leaf(), "@~199999").unwrap();
     assert_eq!(session.id(root), "0000000");
 }
 
@@ -121,7 +121,7 @@ fn label_set_100_000_times_is_handled() {
     let session = session(count, |at| line(at, at.checked_sub(1), &label(at)));
     let labels = session.labels();
     assert_eq!((labels.len(), labels[0].name.as_str()), (1, "name 99999"));
-    assert_eq!(select::entry(&session, None, "label:name 99999").unwrap(), session.roots()[0]);
+    assert_eq!(naming::entry::find(&session, None, "label:name 99999").unwrap(), session.roots()[0]);
 }
 
 #[test]

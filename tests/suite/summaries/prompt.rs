@@ -1,6 +1,6 @@
 //! The summarizer: which program it is, and what it gets to read.
 
-use session_tree::core::summary::INSTRUCTIONS;
+use session_tree::core::context::summary::INSTRUCTIONS;
 
 use crate::cli::{Scratch, entry, message};
 use crate::hooks::scene::{Scene, the_new_line};

@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use session_tree::core::disk::lock::Patience;
+use session_tree::core::disk::write::{self, Backup, Manners, Place};
 use session_tree::core::error::Error;
-use session_tree::core::lock::Patience;
-use session_tree::core::source::Source;
-use session_tree::core::write::{self, Backup, Manners, Place};
+use session_tree::core::read::source::Source;
 
 use crate::cli::Scratch;
 use crate::support::{self, Run};

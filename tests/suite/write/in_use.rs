@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use session_tree::core::holder;
+use session_tree::core::disk::holder;
 
 use crate::cli::{Scratch, entry};
 use crate::write::scene::{Other, append_like_an_agent, appended, bytes, forked, lines, names, refused, untouched};

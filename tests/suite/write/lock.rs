@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
+use session_tree::core::disk::lock::{Lock, Patience};
 use session_tree::core::error::Error;
-use session_tree::core::lock::{Lock, Patience};
 
 use crate::cli::{Scratch, message};
 use crate::support::{self, Run};

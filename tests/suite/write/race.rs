@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use session_tree::core::commit::{Anchor, Commit, Committed, Guard};
-use session_tree::core::draft::{Draft, World};
+use session_tree::core::disk::lock::Patience;
+use session_tree::core::disk::write::{self, Manners};
+use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard};
+use session_tree::core::edit::draft::{Draft, World};
+use session_tree::core::edit::label::Change;
 use session_tree::core::error::{Error, Result};
-use session_tree::core::label::Change;
-use session_tree::core::load::Keep;
-use session_tree::core::lock::Patience;
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
-use session_tree::core::source::Source;
-use session_tree::core::write::{self, Manners};
 
 use crate::cli::{Scratch, message};
 use crate::write::scene::{append_like_an_agent, appended, bytes, dead_pid, forked, lines, names, untouched};
