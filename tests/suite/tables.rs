@@ -59,12 +59,15 @@ fn what_says_least_gives_way_first() {
 
 #[test]
 fn the_first_rows_decide_on_the_widths() {
-    let screen = Screen { width: Some(24), ..Screen::default() };
+    let screen = Screen { width: Some(30), ..Screen::default() };
     let mut listing =
         Listing::new(&[Column::Whole("id", 2), Column::Text("label", 0), Column::Text("text", 0)], &screen);
     let first = vec![row(&["a", "short", "one"]); PIECE];
     assert!(listing.rows(first).starts_with("id  label  text\na   short  one\na   short  one\n"));
-    assert_eq!(listing.rows(vec![row(&["bb", "longer", "goes on as far as it can"])]), "bb  long…  goes on as f…\n");
+    assert_eq!(
+        listing.rows(vec![row(&["bb", "longer", "goes on as far as it can"])]),
+        "bb  long…  goes on as far as …\n"
+    );
     assert_eq!(listing.foot(), "");
 }
 
