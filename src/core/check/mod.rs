@@ -21,6 +21,7 @@ mod tree;
 
 pub mod baseline;
 pub mod codes;
+pub mod policy;
 pub mod why;
 
 use std::path::Path;

@@ -333,6 +333,8 @@ impl Backup {
                 Err(Error::Io { doing: "cannot sync the backup", cause })
             }
             Ok(None) => Ok(Self { path, existed: false }),
+            // Another run may have made the same one meanwhile.
+            Err(Error::Exists { .. }) if Self::is_made(source, &path)? => Ok(Self { path, existed: true }),
             Err(error) => Err(error),
         }
     }
