@@ -185,17 +185,15 @@ impl BranchArgs {
         }
         self.warn(app, &mut bodies, &fork)?;
         if let Some(path) = &path {
-            let permissions = session.permissions().unwrap_or_else(world::private);
+            let rights = session.rights();
             let mut written = None;
             let fill = &mut |out: &mut dyn Write| {
                 written = Some(self.write(&mut bodies, &fork, &made, out)?);
                 Ok(())
             };
             let absolute = std::path::absolute(path)?;
-            let created = write::create(path, permissions, world::patience(Duration::ZERO), fill);
-            if let Some(unsynced) = created.about(path)? {
-                super::warn_unsynced(app, &unsynced, path);
-            }
+            let created = write::create(path, &rights, world::patience(Duration::ZERO), fill).about(path)?;
+            super::warn_of(app, &created, path);
             (made.written, made.path) = (written, Some(absolute));
         } else {
             let mut output = Output::new();
