@@ -8,7 +8,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd::{self, App, Global};
 use crate::ui::escape;
-use crate::ui::report::{COULD_NOT, Failure, Report};
+use crate::ui::exit::Exit;
+use crate::ui::report::{Failure, Report};
 
 mod hints;
 
@@ -87,7 +88,7 @@ fn explain(error: clap::Error) -> ExitCode {
             // A closed pipe while help is printed is no failure.
             Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
                 cmd::plain_report().failure(&Failure::output(&cause));
-                ExitCode::from(COULD_NOT)
+                Exit::CouldNot.into()
             }
             _ => ExitCode::SUCCESS,
         };
@@ -108,7 +109,7 @@ fn explain(error: clap::Error) -> ExitCode {
         if let Some(hint) = meant {
             report.hint(&hint);
         }
-        return ExitCode::from(COULD_NOT);
+        return Exit::CouldNot.into();
     }
     let hint = meant.unwrap_or_else(|| hints::near(&error, command.as_deref()));
     let text = error.to_string();
@@ -116,7 +117,7 @@ fn explain(error: clap::Error) -> ExitCode {
     let message = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     Report { quiet, ..cmd::json_report() }.failure(&Failure::usage(message, hint));
-    ExitCode::from(COULD_NOT)
+    Exit::CouldNot.into()
 }
 
 /// Gives the subcommand of a command line that does not parse.

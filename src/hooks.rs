@@ -122,29 +122,28 @@ pub struct HookFailed {
     pub why: Failed,
 }
 
-/// Why hooks gave no answer.
-#[derive(Debug)]
-pub enum Trouble {
-    /// A hook failed.
-    Hook(HookFailed),
-    /// What they get could not be written.
-    Other(anyhow::Error),
+impl std::fmt::Display for HookFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "hook `{}`: {}", self.command, self.why)
+    }
 }
+
+impl std::error::Error for HookFailed {}
 
 impl Hooks<'_> {
     /// Asks all hooks, in order. The first that cancels ends it; else the last that says something
     /// counts. `entries` writes `entriesToSummarize`.
     ///
     /// # Errors
-    /// [`Trouble`].
-    pub fn ask(&self, event: &Event<'_>, entries: Option<&mut Entries<'_>>) -> Result<Answer, Trouble> {
+    /// [`HookFailed`], or what keeps the event from being written.
+    pub fn ask(&self, event: &Event<'_>, entries: Option<&mut Entries<'_>>) -> anyhow::Result<Answer> {
         let mut answer = Answer::Go;
         if self.commands.is_empty() {
             return Ok(answer);
         }
-        let mut input = payload(event, entries).map_err(Trouble::Other)?;
+        let mut input = payload(event, entries)?;
         for command in self.commands {
-            let failed = |why| Trouble::Hook(HookFailed { command: command.clone(), why });
+            let failed = |why| HookFailed { command: command.clone(), why };
             let said = self.run(command, &mut input, |output| answer_of(&output, command)).map_err(failed)?;
             if let Some(said) = said {
                 answer = said;
@@ -156,18 +155,20 @@ impl Hooks<'_> {
         Ok(answer)
     }
 
-    /// Tells all hooks; gives those that failed.
-    ///
-    /// # Errors
-    /// What keeps the event from being written.
-    pub fn tell(&self, event: &Event<'_>) -> anyhow::Result<Vec<HookFailed>> {
+    /// Tells all hooks what was done. Returns those that failed; one that cannot be told has failed,
+    /// too, since what was done stays.
+    pub fn tell(&self, event: &Event<'_>) -> Vec<HookFailed> {
         let mut failed = Vec::new();
         if self.commands.is_empty() {
-            return Ok(failed);
+            return failed;
         }
-        let mut input = payload(event, None)?;
+        let mut input = payload(event, None).map_err(|error| format!("cannot write the event: {error}"));
         for command in self.commands {
-            if let Err(why) = self.run(command, &mut input, |_| Ok(())) {
+            let told = match &mut input {
+                Ok(input) => self.run(command, input, |_| Ok(())),
+                Err(error) => Err(Failed::Answer(error.clone())),
+            };
+            if let Err(why) = told {
                 let is_interrupted = matches!(why, Failed::Interrupted(_));
                 failed.push(HookFailed { command: command.clone(), why });
                 if is_interrupted {
@@ -175,7 +176,7 @@ impl Hooks<'_> {
                 }
             }
         }
-        Ok(failed)
+        failed
     }
 
     fn run<T>(

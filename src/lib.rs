@@ -14,6 +14,7 @@
 //!
 //! * [`core`] holds the rules; it never prints and knows neither environment nor clock.
 //! * [`ui`] turns what core found into text and JSON; it decides nothing.
+//! * [`parallel`] is where threads are started; it stands below all others.
 //! * [`run`] starts other programs, [`hooks`] says what they get and what their answers mean.
 //! * [`cmd`] has one file a subcommand: its arguments and a few calls.
 //! * [`cli`] is the definition of the command line.
@@ -27,5 +28,6 @@ pub mod cli;
 pub mod cmd;
 pub mod core;
 pub mod hooks;
+pub mod parallel;
 pub mod run;
 pub mod ui;

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use session_tree::cli::{self, Parsed};
-use session_tree::ui::report::{COULD_NOT, Failure, Report};
+use session_tree::ui::report::Failure;
 
 fn main() -> ExitCode {
     let (result, report) = match cli::parse() {
@@ -18,7 +18,11 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => fail(report, &error),
+        Err(error) => {
+            let failure = Failure::of(error);
+            report.failure(&failure);
+            failure.exit.into()
+        }
     }
 }
 
@@ -26,13 +30,4 @@ fn main() -> ExitCode {
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
     error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))
-}
-
-fn fail(report: Report, error: &anyhow::Error) -> ExitCode {
-    if let Some(failure) = error.downcast_ref::<Failure>() {
-        report.failure(failure);
-        return ExitCode::from(failure.exit);
-    }
-    report.failure(&Failure::output(&format_args!("{error:#}")));
-    ExitCode::from(COULD_NOT)
 }

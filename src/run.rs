@@ -20,6 +20,8 @@ const OUTPUT: u64 = 16 * 1024 * 1024;
 const GRACE: Duration = Duration::from_secs(5);
 /// How long a turn of waiting is.
 const TURN: Duration = Duration::from_millis(10);
+/// How far apart a signal may reach us and a child that it is sent to at once.
+const SAME: Duration = Duration::from_millis(100);
 /// How long output is waited for that a child's own children may still hold open.
 const REST: Duration = Duration::from_secs(1);
 
@@ -84,18 +86,21 @@ pub fn capture<T>(
         .process_group(0)
         .spawn()
         .map_err(Failed::NotStarted)?;
-    let output = read_in_background(&mut child);
-    match watch(&mut child, &output, limit, stop) {
-        Ok(Ended { status, output }) if status.success() => accept(output).map_err(|why| {
-            end(&mut child);
-            Failed::Answer(why)
-        }),
-        ended => {
-            let failed = ended.map_or_else(|failed| failed, |ended| Failed::Status(ended.status));
-            end(&mut child);
-            Err(failed)
+    let ended = read_in_background(&mut child).and_then(|output| watch(&mut child, &output, limit, stop));
+    let answer = match ended {
+        Ok(Ended { status, output }) if status.success() => accept(output).map_err(Failed::Answer),
+        Ok(Ended { status, .. }) => Err(Failed::Status(status)),
+        Err(failed) => Err(failed),
+    };
+    answer.map_err(|failed| {
+        end(&mut child);
+        // A signal to all of us may reach the child first: then it is why it failed.
+        let since = Instant::now();
+        while stop().is_none() && matches!(failed, Failed::Status(_) | Failed::Answer(_)) && since.elapsed() < SAME {
+            thread::sleep(TURN);
         }
-    }
+        stop().map_or(failed, Failed::Interrupted)
+    })
 }
 
 /// A child that came to its end.
@@ -105,16 +110,18 @@ struct Ended {
 }
 
 /// Reads what a child prints, so that it never has to wait for us.
-fn read_in_background(child: &mut Child) -> Receiver<io::Result<Vec<u8>>> {
+fn read_in_background(child: &mut Child) -> Result<Receiver<io::Result<Vec<u8>>>, Failed> {
     let (sender, receiver) = mpsc::channel();
     let pipe = child.stdout.take();
-    thread::spawn(move || {
+    let read = move || {
         let mut bytes = Vec::new();
         let read = pipe.map_or(Ok(0), |pipe| pipe.take(OUTPUT + 1).read_to_end(&mut bytes));
         // Nobody listens any more if the child was ended.
         let _ = sender.send(read.map(|_| bytes));
-    });
-    receiver
+    };
+    // It cannot be started where there may be no more processes: then the child is ended, too.
+    thread::Builder::new().spawn(read).map_err(Failed::Io)?;
+    Ok(receiver)
 }
 
 fn watch(

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use shell_words::quote;
 
-use crate::core::lookup::LATEST;
+use crate::core::naming::session::LATEST;
 
 /// Commands by the names that other programs have for them.
 const MEANT: [(&[&str], &str); 14] = [

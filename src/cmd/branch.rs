@@ -10,25 +10,27 @@ use clap::{Args, ValueEnum};
 
 use super::world::{self, HookArgs};
 use super::{App, SessionArg};
-use crate::core::body::Bodies;
-use crate::core::branch::{self, Fork, Identity, Written};
-use crate::core::commit;
-use crate::core::count::counted;
-use crate::core::draft::World;
+use crate::core::disk::write;
+use crate::core::edit::branch::{self, Fork, Identity, Written};
+use crate::core::edit::commit;
+use crate::core::edit::draft::World;
+use crate::core::entry::header::CURRENT;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::Error;
-use crate::core::header::CURRENT;
-use crate::core::load::Keep;
+use crate::core::problem::WarningKind;
+use crate::core::read::load::Keep;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time;
-use crate::core::write;
+use crate::core::words::counted;
 use crate::hooks::{Answer, Event};
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::escape;
+use crate::ui::exit::Exit;
 use crate::ui::json::{BranchRow, Branched, Time};
 use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
-use crate::ui::report::{CANCELLED, Failure};
+use crate::ui::report::{About as _, Failure};
 
 /// Fork a session into a new file, or list where one can
 ///
@@ -43,7 +45,7 @@ Examples:
   session-tree branch session.jsonl user:1            before the last prompt
   session-tree branch session.jsonl --at label:green  a copy up to a label
   session-tree branch session.jsonl --at @~3 --output short.jsonl
-  pi --session \"$(session-tree branch session.jsonl user:2 --quiet)\""))]
+  new=$(session-tree branch session.jsonl user:2) && pi --session \"$new\""))]
 pub struct BranchArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -81,10 +83,17 @@ struct Made {
     id: String,
     now: String,
     parent: Option<String>,
-    path: Option<String>,
+    path: Option<PathBuf>,
     written: Option<Written>,
     /// The hook that said no.
     cancelled_by: Option<String>,
+}
+
+impl Made {
+    /// Returns the new file's path as text, for JSON and for messages.
+    fn shown_path(&self) -> Option<String> {
+        self.path.as_ref().map(|path| path.display().to_string())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -115,6 +124,10 @@ impl BranchArgs {
     /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<ExitCode> {
         self.session.find(app)?;
+        self.branch(app).about(&self.session.session)
+    }
+
+    fn branch(&self, app: &App) -> Result<ExitCode> {
         if self.entry.is_some() || self.at.is_some() {
             return self.fork(app);
         }
@@ -134,8 +147,7 @@ impl BranchArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn fork(self, app: &App) -> Result<ExitCode> {
-        let failed = self.session.failed();
+    fn fork(&self, app: &App) -> Result<ExitCode> {
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
         let mut bodies = Bodies::new(&session);
@@ -143,7 +155,7 @@ impl BranchArgs {
         let entry = self.session.entry(&session, leaf, name)?;
         let fork = match self.at.is_some() {
             true => Fork::at(&session, entry),
-            false => Fork::before(&mut bodies, entry).map_err(&failed)?,
+            false => Fork::before(&mut bodies, entry)?,
         };
         let parent = match self.session.session == Path::new("-") || self.prints_lines() {
             true => None,
@@ -153,12 +165,12 @@ impl BranchArgs {
         let about = self.session.about(&session);
         if self.dry_run {
             self.warn(app, &mut bodies, &fork)?;
-            made.written = Some(self.write(&mut bodies, &fork, &made, &mut io::sink()).map_err(&failed)?);
+            made.written = Some(self.write(&mut bodies, &fork, &made, &mut io::sink())?);
             self.tell(app, &session, &fork, &made)?;
             return Ok(ExitCode::SUCCESS);
         }
         if session.version > CURRENT {
-            commit::check(&session).map_err(&failed)?;
+            commit::check(&session)?;
         }
         let path = if self.prints_lines() { None } else { Some(self.place(&made)?) };
         // Lines that somebody reads slowly are no reason to ignore signals.
@@ -169,7 +181,7 @@ impl BranchArgs {
         if let Answer::Cancel { by } = self.hooks.hooks().ask(&event, None).map_err(world::hook_trouble)? {
             made.cancelled_by = Some(by);
             self.tell(app, &session, &fork, &made)?;
-            return Ok(ExitCode::from(CANCELLED));
+            return Ok(Exit::Cancelled.into());
         }
         self.warn(app, &mut bodies, &fork)?;
         if let Some(path) = &path {
@@ -179,25 +191,32 @@ impl BranchArgs {
                 written = Some(self.write(&mut bodies, &fork, &made, out)?);
                 Ok(())
             };
+            let absolute = std::path::absolute(path)?;
             let created = write::create(path, permissions, world::patience(Duration::ZERO), fill);
-            created.map_err(|error| Failure::new(&error, path))?;
-            made.written = written;
-            made.path = Some(std::path::absolute(path)?.display().to_string());
+            if let Some(unsynced) = created.about(path)? {
+                super::warn_unsynced(app, &unsynced, path);
+            }
+            (made.written, made.path) = (written, Some(absolute));
         } else {
             let mut output = Output::new();
             output.hold();
-            made.written = Some(self.write(&mut bodies, &fork, &made, &mut output).map_err(&failed)?);
+            made.written = Some(self.write(&mut bodies, &fork, &made, &mut output)?);
             output.finish()?;
         }
+        let file = made.shown_path();
         let event = Event::SessionBranch {
             session: &about,
             previous_session_file: about.file.as_deref(),
-            session_file: made.path.as_deref(),
+            session_file: file.as_deref(),
         };
         // Before the result is printed: nobody may be there to read it.
-        let troubled = self.hooks.hooks().tell(&event)?;
-        let exit = self.session.after_hooks(app, &troubled);
-        self.tell(app, &session, &fork, &made)?;
+        let exit = self.session.after_hooks(app, &self.hooks.hooks().tell(&event));
+        let printed = self.tell(app, &session, &fork, &made);
+        if made.path.is_some() {
+            super::ended(printed, made.path.as_deref(), None)?
+        } else {
+            printed?
+        }
         Ok(exit)
     }
 
@@ -242,17 +261,17 @@ impl BranchArgs {
     /// Warns of what the fork leaves out or leaves open.
     fn warn(&self, app: &App, bodies: &mut Bodies<'_>, fork: &Fork) -> Result<()> {
         let session = bodies.session();
-        let warn = |kind: &str, message: &str, node: NodeId| {
+        let warn = |kind: WarningKind, message: &str, node: NodeId| {
             app.report.warn(kind, message, Some(&self.session.session), Some(session.line(node)));
         };
         let first = fork.kept.first().copied().or(Some(fork.entry));
         if let Some(root) = first.filter(|&root| session.parent(root).is_none() && session.is_cut(root)) {
             let message = "the path is cut here: the new session starts at this entry";
-            warn("unreachable", message, root);
+            warn(WarningKind::Unreachable, message, root);
         }
-        for call in branch::unanswered(bodies, &fork.kept).map_err(self.session.failed())? {
+        for call in branch::unanswered(bodies, &fork.kept)? {
             let message = format!("tool call `{call}` has no result in the new session; providers may refuse it");
-            warn("unanswered-call", &message, *fork.kept.last().unwrap_or(&fork.entry));
+            warn(WarningKind::UnansweredCall, &message, *fork.kept.last().unwrap_or(&fork.entry));
         }
         Ok(())
     }
@@ -264,7 +283,7 @@ impl BranchArgs {
             dry_run: self.dry_run.then_some(true),
             entry_id: session.id(fork.entry),
             selected_text: fork.selected_text.as_deref(),
-            session_file: made.path.clone(),
+            session_file: made.shown_path(),
             session_id: is_made.then_some(&made.id),
             parent_session: made.parent.as_deref(),
             leaf_id: made.written.as_ref().and_then(|written| written.leaf.as_deref()),
@@ -280,7 +299,7 @@ impl BranchArgs {
         let mut output = Output::new();
         match (self.is_json(), &made.path, &made.cancelled_by) {
             (true, ..) => output.json_line(&result)?,
-            (false, Some(path), _) => output.text(&format!("{}\n", escape::line(path)))?,
+            (false, Some(path), _) => output.path(path)?,
             (false, None, Some(hook)) => {
                 let text = format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook));
                 output.text(&app.screen.folded(&text, 0))?;
@@ -294,7 +313,7 @@ impl BranchArgs {
         }
         output.finish()?;
         if made.cancelled_by.is_none() {
-            app.report.forked(made.path.as_deref(), fork.selected_text.as_deref());
+            app.report.forked(made.shown_path().as_deref(), fork.selected_text.as_deref());
         }
         Ok(())
     }
@@ -308,8 +327,8 @@ impl BranchArgs {
             let row = BranchRow {
                 entry_id: session.id(node),
                 parent_id: session.parent(node).map(|parent| session.id(parent)),
-                timestamp: Time::of(&mut bodies, node).map_err(self.session.failed())?,
-                text: &bodies.words(node).map_err(self.session.failed())?,
+                timestamp: Time::of(&mut bodies, node)?,
+                text: &bodies.words(node)?,
             };
             output.text(mark)?;
             output.json(&serde_json::to_vec(&row)?)?;
@@ -335,7 +354,7 @@ impl BranchArgs {
         };
         let mut bodies = Bodies::new(session);
         listing.print(output, nodes, |&node| {
-            let words = bodies.words(node).map_err(self.session.failed())?;
+            let words = bodies.words(node)?;
             let mut row = vec![ids.of(node).into_owned()];
             row.extend(is_table.then(|| time::minute(session.stamp(node))));
             row.push(entry::text(&app.screen, &words));

@@ -4,12 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -20,13 +18,15 @@ use super::paths::{self, Job, Paths};
 use super::world;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::{self, Checked, Code, Finding, Severity, Spot, why};
+use crate::core::disk::write::{self, Manners, Place};
 use crate::core::error::Error;
-use crate::core::source::Source;
-use crate::core::write::{self, Manners, Place};
+use crate::core::read::source::Source;
+use crate::parallel::Pool;
 use crate::ui;
 use crate::ui::check::{Counts, Findings, Form};
+use crate::ui::exit::Exit;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::{COULD_NOT, Failure};
+use crate::ui::report::{About, Failure};
 
 /// Say what is wrong with session files, what it costs, and the cure
 ///
@@ -135,18 +135,19 @@ fn real_folder(path: &Path) -> Option<PathBuf> {
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {
-    let failed = |error: Error| Failure::new(&error, path);
     let text = fs::read(path).map_err(Error::io("cannot read the baseline")).map_err(|error| {
         let hint = (!path.exists()).then(|| "`--update-baseline` writes it".to_owned());
-        Failure { hint, ..failed(error) }
+        Failure { hint, ..Failure::new(&error, path) }
     })?;
-    Ok(Baseline::read(&text).map_err(failed)?)
+    Baseline::read(&text).about(path)
 }
 
 /// More of one code in one file are only counted for people.
 const SHOWN: usize = 10;
 /// Of a file with more findings than this the words are made while they are printed.
 const HELD: usize = 1000;
+/// How many findings a thread may hold that are not yet printed.
+const AHEAD: usize = 10 * HELD;
 
 /// A file that is done.
 struct Done {
@@ -166,26 +167,15 @@ enum Words {
     Failed(Failure),
 }
 
-/// What the threads share with the one that prints in the order of the files.
-#[derive(Default)]
-struct Desk {
-    next: usize,
-    done: BTreeMap<usize, Done>,
-    /// Nobody reads what is printed any more.
-    is_closed: bool,
-}
-
-/// A desk with a bell.
-#[derive(Default)]
-struct Shared(Mutex<Desk>, Condvar);
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Desk> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'d>(&self, desk: MutexGuard<'d, Desk>) -> MutexGuard<'d, Desk> {
-        self.1.wait(desk).unwrap_or_else(PoisonError::into_inner)
+impl Done {
+    /// Returns how many findings a file counts for until it is printed; those of a file with so many that
+    /// they are not made yet fill all the room of a thread.
+    fn weight(&self) -> usize {
+        match &self.words {
+            Words::Few(findings, _) => 1 + findings.len(),
+            Words::Many(_) => AHEAD,
+            Words::Failed(_) => 1,
+        }
     }
 }
 
@@ -217,7 +207,7 @@ impl CheckArgs {
                 *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
             }
         }
-        let jobs = self.paths.jobs()?;
+        let jobs = paths::jobs(self.paths.given()?);
         if self.why_leaf {
             return self.why(app, &jobs);
         }
@@ -227,16 +217,17 @@ impl CheckArgs {
         let mut out = Findings::new(self.form(), app.screen.clone())?;
         let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
         if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
-            update(path, &known)?;
+            update(app, path, &known).about(path)?;
             counts = Counts { files: counts.files, known: counts.known, ..Counts::default() };
         }
         out.finish(counts)?;
         let says_no = counts.errors > 0 || counts.denied > 0;
         Ok(match (could_not, says_no) {
-            (true, _) => ExitCode::from(COULD_NOT),
-            (false, true) => ExitCode::from(1),
-            (false, false) => ExitCode::SUCCESS,
-        })
+            (true, _) => Exit::CouldNot,
+            (false, true) => Exit::SaysNo,
+            (false, false) => Exit::Done,
+        }
+        .into())
     }
 
     fn why(&self, app: &App, jobs: &[Job]) -> Result<ExitCode> {
@@ -251,53 +242,48 @@ impl CheckArgs {
             let _progress = app.reading(&source);
             why::explain(source, app.jobs)
         });
-        let why = source.map_err(|error| Failure::new(&error, path))?;
+        let why = source.about(path)?;
         ui::check::why(&path.display().to_string(), &why, self.is_json(), &app.screen)?;
         Ok(ExitCode::SUCCESS)
     }
 
     /// Checks all files, several at once, and prints what is found in their order.
     fn all(&self, app: &App, jobs: &[Job], policy: &Policy, out: &mut Findings) -> Result<(Counts, Baseline, bool)> {
-        let next = AtomicUsize::new(0);
-        let shared = Shared::default();
         let workers = app.jobs.min(jobs.len()).max(1);
         let threads = (app.jobs / workers).max(1);
         let done = Arc::default();
         // Of a single file the bytes are counted.
         let files = (jobs.len() > 1).then(|| Count::Things(Arc::clone(&done), jobs.len(), "files"));
         let progress = files.map(|files| Progress::new(app.report, "checking", files));
-        let work = || {
-            let _alarm = Alarm(&shared);
-            while let Some((at, job)) = {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                jobs.get(at).map(|job| (at, job))
-            } {
-                let checked = self.one(app, policy, job, threads, jobs.len() == 1);
+        let worker = || {
+            |at: usize| {
+                let checked = self.one(app, policy, &jobs[at], threads, jobs.len() == 1);
                 done.fetch_add(1, Ordering::Relaxed);
-                let is_large = matches!(checked.words, Words::Many(_));
-                let mut desk = shared.lock();
-                desk.done.insert(at, checked);
-                shared.1.notify_all();
-                // No more large ones are in memory than there are threads.
-                while is_large && desk.next <= at && !desk.is_closed {
-                    desk = shared.wait(desk);
-                }
-                if desk.is_closed {
-                    break;
-                }
+                checked
             }
         };
-        thread::scope(|scope| {
-            let start = || thread::Builder::new().spawn_scoped(scope, work);
-            let started = (0..workers.min(jobs.len())).map(|_| start()).filter(Result::is_ok).count();
-            if started == 0 && !jobs.is_empty() {
-                return Err(Failure::plain("io", "cannot start a thread".to_owned(), None).into());
+        let mut counts = Counts { files: jobs.len(), ..Counts::default() };
+        let mut known = Baseline::default();
+        let mut could_not = false;
+        let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Done::weight);
+        pool.run(jobs.len(), worker, |at, done| -> Result<()> {
+            counts.add(done.counts);
+            known.merge(done.known);
+            if matches!(&done.words, Words::Few(findings, _) if findings.is_empty()) {
+                return Ok(());
             }
-            let printed = self.print(app, jobs, policy, &shared, progress.as_ref(), out);
-            shared.lock().is_closed = true;
-            shared.1.notify_all();
-            printed
-        })
+            let path = &jobs[at].path;
+            could_not |= match progress.as_ref().filter(|progress| progress.is_shown()) {
+                Some(progress) => progress.aside(|| {
+                    let could_not = self.print_file(app, path, policy, done.words, out);
+                    out.flush()?;
+                    could_not
+                }),
+                None => self.print_file(app, path, policy, done.words, out),
+            }?;
+            Ok(())
+        })?;
+        Ok((counts, known, could_not))
     }
 
     /// Checks a file and makes the words of what was found, if they are few.
@@ -338,21 +324,19 @@ impl CheckArgs {
         });
         done.words = match made {
             Ok(seen) => Words::Few(findings, seen),
-            Err(Trouble::Core(error)) => failed(&error),
-            // Nothing is printed here.
-            Err(Trouble::Output(_)) => Words::Few(findings, BTreeMap::new()),
+            Err(error) => failed(&error),
         };
         done
     }
 
     /// Makes the words of what is to be printed of a file; gives how many of each code there are.
-    fn words(
+    fn words<E: From<Error>>(
         &self,
         policy: &Policy,
         path: &Path,
         checked: &Checked,
-        each: &mut dyn FnMut(Finding) -> Result<(), Trouble>,
-    ) -> Result<BTreeMap<Code, usize>, Trouble> {
+        each: &mut dyn FnMut(Finding) -> Result<(), E>,
+    ) -> Result<BTreeMap<Code, usize>, E> {
         let seen: RefCell<BTreeMap<Code, usize>> = RefCell::default();
         let name = policy.name(path);
         let is_shown = |spot: &Spot| {
@@ -374,49 +358,6 @@ impl CheckArgs {
         Ok(seen.into_inner())
     }
 
-    /// Prints what is found, each file when its turn comes.
-    fn print(
-        &self,
-        app: &App,
-        jobs: &[Job],
-        policy: &Policy,
-        shared: &Shared,
-        progress: Option<&Progress>,
-        out: &mut Findings,
-    ) -> Result<(Counts, Baseline, bool)> {
-        let mut counts = Counts { files: jobs.len(), ..Counts::default() };
-        let mut known = Baseline::default();
-        let mut could_not = false;
-        for (at, Job { path, .. }) in jobs.iter().enumerate() {
-            let mut desk = shared.lock();
-            let done = loop {
-                match desk.done.remove(&at) {
-                    Some(done) => break done,
-                    // A panic is on its way.
-                    None if desk.is_closed => return Ok((counts, known, true)),
-                    None => desk = shared.wait(desk),
-                }
-            };
-            drop(desk);
-            counts.add(done.counts);
-            known.merge(done.known);
-            let is_silent = matches!(&done.words, Words::Few(findings, _) if findings.is_empty());
-            if !is_silent {
-                could_not |= match progress.filter(|progress| progress.is_shown()) {
-                    Some(progress) => progress.aside(|| {
-                        let could_not = self.print_file(app, path, policy, done.words, out);
-                        out.flush()?;
-                        could_not
-                    }),
-                    None => self.print_file(app, path, policy, done.words, out),
-                }?;
-            }
-            shared.lock().next = at + 1;
-            shared.1.notify_all();
-        }
-        Ok((counts, known, could_not))
-    }
-
     /// Prints what is found in a file; tells whether it could not be read.
     fn print_file(&self, app: &App, path: &Path, policy: &Policy, words: Words, out: &mut Findings) -> Result<bool> {
         let name = path.display().to_string();
@@ -429,8 +370,8 @@ impl CheckArgs {
                 let push = &mut |finding: Finding| Ok(out.push(&name, &finding)?);
                 match self.words(policy, path, &checked, push) {
                     Ok(seen) => seen,
-                    Err(Trouble::Output(error)) => return Err(error.into()),
-                    Err(Trouble::Core(error)) => {
+                    Err(error) => {
+                        let error = anyhow::Error::downcast::<Error>(error)?;
                         app.report.failure(&Failure::new(&error, path));
                         return Ok(true);
                     }
@@ -448,24 +389,6 @@ impl CheckArgs {
     }
 }
 
-/// Why a finding could not be printed.
-enum Trouble {
-    Core(Error),
-    Output(io::Error),
-}
-
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Self {
-        Self::Core(error)
-    }
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
 impl Policy {
     fn count(&self, code: Code, counts: &mut Counts) {
         match code.severity() {
@@ -474,18 +397,6 @@ impl Policy {
                 counts.warnings += 1;
                 counts.denied += usize::from(self.denied.contains(&code));
             }
-        }
-    }
-}
-
-/// Ends the work of all threads if one panics, so that none waits for what it was to check.
-struct Alarm<'s>(&'s Shared);
-
-impl Drop for Alarm<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.lock().is_closed = true;
-            self.0.1.notify_all();
         }
     }
 }
@@ -509,18 +420,20 @@ fn refuse_other_files(path: &Path) -> Result<()> {
 }
 
 /// Writes the baseline.
-fn update(path: &Path, known: &Baseline) -> Result<()> {
+fn update(app: &App, path: &Path, known: &Baseline) -> Result<()> {
     world::prepare()?;
-    let failed = |error: Error| Failure::new(&error, path);
     let patience = world::patience(std::time::Duration::from_secs(10));
-    if fs::symlink_metadata(path).is_err() {
-        let created = write::create(path, world::private(), patience, &mut |out| known.write(out));
-        return Ok(created.map_err(failed)?);
+    let unsynced = if fs::symlink_metadata(path).is_err() {
+        write::create(path, world::private(), patience, &mut |out| known.write(out))?
+    } else {
+        let source = Source::open(path)?;
+        let no_file = || Failure::usage("the baseline must be a file", "name a file");
+        let place = Place::new(path, source.stat().ok_or_else(no_file)?)?;
+        let manners = Manners { patience, force: false };
+        write::replace(&place, manners, false, &mut |out| known.write(out))?.unsynced
+    };
+    if let Some(unsynced) = unsynced {
+        super::warn_unsynced(app, &unsynced, path);
     }
-    let source = Source::open(path).map_err(failed)?;
-    let no_file = || Failure::usage("the baseline must be a file", "name a file");
-    let place = Place::new(path, source.stat().ok_or_else(no_file)?).map_err(failed)?;
-    let manners = Manners { patience, force: false };
-    write::replace(&place, manners, false, &mut |out| known.write(out)).map_err(failed)?;
     Ok(())
 }

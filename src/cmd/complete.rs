@@ -13,11 +13,11 @@ use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate, PathCo
 
 use super::world;
 use crate::core::check::Code;
-use crate::core::lookup::{self, ById, Kept, LATEST, Newest, Shelf};
-use crate::core::offer::{self, Wanted};
-use crate::core::select;
+use crate::core::naming;
+use crate::core::naming::offer::{self, Wanted};
+use crate::core::naming::session::{ById, Kept, LATEST, Newest, Shelf};
+use crate::core::read::source::Source;
 use crate::core::session::Session;
-use crate::core::source::Source;
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 
@@ -91,7 +91,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     if LATEST.starts_with(typed) {
         candidates.push(CompletionCandidate::new(LATEST).help(Some("the newest session held here".into())));
     }
-    if !typed.is_empty() && !lookup::is_path(Path::new(typed)) {
+    if !typed.is_empty() && !naming::session::is_path(Path::new(typed)) {
         let now = world::now();
         let candidate = |Kept { id, cwd, modified, .. }| {
             let about = format!("{}  {}", time::ago(now.saturating_sub(modified)), cwd.unwrap_or_default());
@@ -109,7 +109,7 @@ fn session_file(word: &OsStr) -> Option<PathBuf> {
     if let Ok(below) = path.strip_prefix("~") {
         return Some(env::home_dir()?.join(below));
     }
-    match path.to_str().filter(|_| !lookup::is_path(path)) {
+    match path.to_str().filter(|_| !naming::session::is_path(path)) {
         None => Some(path.to_owned()),
         Some(LATEST) => match kept().latest(&env::current_dir().ok()?) {
             Newest::Here(found) => Some(found.path),
@@ -174,7 +174,7 @@ impl SoFar {
             command != "navigate" && matches.try_get_one("root").ok().flatten().is_some_and(|&root: &bool| root);
         let leaf = match leaf {
             _ if is_at_root => None,
-            Some(name) => Some(select::entry(&session, session.leaf(), name).ok()?),
+            Some(name) => Some(naming::entry::find(&session, session.leaf(), name).ok()?),
             None => session.leaf(),
         };
         let offers = offer::entries(&session, leaf, wanted, typed).ok()?;

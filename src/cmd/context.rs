@@ -4,24 +4,21 @@ use std::io;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 use super::{App, SessionArg};
-use crate::core::body::Bodies;
-use crate::core::compare::{self, Weighed};
-use crate::core::context::{self, Context, State};
-use crate::core::json::Raw;
-use crate::core::load::Keep;
-use crate::core::message;
+use crate::core::context::compare;
+use crate::core::context::message;
+use crate::core::context::stats;
+use crate::core::context::{self, Context};
+use crate::core::json::{Object, Raw};
+use crate::core::read::load::Keep;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::stats;
-use crate::ui::compare::{DifferenceHead, DifferenceText, MessageRow, Side};
+use crate::ui::compare::{DifferenceRow, DifferenceText, Side};
 use crate::ui::context as transcript;
 use crate::ui::fit;
 use crate::ui::output::Output;
-use crate::ui::report::Failure;
+use crate::ui::report::{About, Failure};
 use crate::ui::stats::{self as table, StatsRow};
 
 /// Rebuild what the model would see at the leaf
@@ -76,22 +73,6 @@ enum Format {
     Llm,
 }
 
-/// What follows the messages in `--format json`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Settings<'a> {
-    thinking_level: &'a str,
-    models: &'a BTreeMap<String, String>,
-    mode: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode_data: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    service_tier: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    selected_mcp_tool_names: Option<Box<RawValue>>,
-    injected_ttsr_rules: &'a [String],
-}
-
 impl ContextArgs {
     /// Tells whether messages are objects too.
     pub fn is_json(&self) -> bool {
@@ -105,6 +86,10 @@ impl ContextArgs {
     pub fn run(mut self, app: &App) -> Result<()> {
         self.check()?;
         self.session.find(app)?;
+        self.print(app).about(&self.session.session)
+    }
+
+    fn print(&self, app: &App) -> Result<()> {
         // Rows of tool results show their calls.
         let keep = Keep { calls: self.diff.is_some(), ..Keep::NOTHING };
         let session = app.load(&self.session.session, keep)?;
@@ -114,7 +99,7 @@ impl ContextArgs {
         };
         let other = self.diff.as_ref().map(|name| self.session.entry(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
-        let context = context::build(&mut bodies, leaf).map_err(self.session.failed())?;
+        let context = context::build(&mut bodies, leaf)?;
         app.report.problems(&context.problems.list(), &self.session.session);
         let mut output = Output::new();
         output.hold();
@@ -153,7 +138,7 @@ impl ContextArgs {
         bodies: &mut Bodies<'_>,
         context: &Context,
     ) -> Result<()> {
-        let stats = stats::measure(bodies, context).map_err(self.session.failed())?;
+        let stats = stats::measure(bodies, context)?;
         let leaf = context.leaf.map(|leaf| session.id(leaf));
         if self.is_json() {
             return Ok(output.json_line(&StatsRow::new(session, leaf, &stats))?);
@@ -169,22 +154,15 @@ impl ContextArgs {
         from: &Context,
         to: Option<NodeId>,
     ) -> Result<()> {
-        let (failed, session) = (self.session.failed(), bodies.session());
-        let to = &context::build(bodies, to).map_err(&failed)?;
+        let session = bodies.session();
+        let to = &context::build(bodies, to)?;
         // What is odd on the common path has been told.
         let told = from.problems.list();
         let problems: Vec<_> = to.problems.list().into_iter().filter(|problem| !told.contains(problem)).collect();
         app.report.problems(&problems, &self.session.session);
-        let difference = compare::messages(bodies, from, to).map_err(&failed)?;
+        let difference = compare::messages(bodies, from, to)?;
         if self.is_json() {
-            let head = serde_json::to_vec(&DifferenceHead::new(session, from, to, &difference))?;
-            output.json(&head[..head.len() - 1])?;
-            for (name, messages) in [("dropped", &difference.dropped), ("added", &difference.added)] {
-                output.text(&format!(",\"{name}\":["))?;
-                self.rows(output, bodies, messages)?;
-                output.text("]")?;
-            }
-            return Ok(output.text("}\n")?);
+            return Ok(output.json_line(&DifferenceRow::new(bodies, from, to, &difference)?)?);
         }
         let text = DifferenceText::new(session, &difference, &app.screen);
         output.text(&text.heading(from, to, &difference))?;
@@ -192,18 +170,8 @@ impl ContextArgs {
         for (side, messages) in [(Side::Dropped, &difference.dropped), (Side::Added, &difference.added)] {
             for message in messages {
                 output.text(std::mem::take(&mut gap))?;
-                output.text(&text.row(bodies, side, message).map_err(&failed)?)?;
+                output.text(&text.row(bodies, side, message)?)?;
             }
-        }
-        Ok(())
-    }
-
-    fn rows(&self, output: &mut Output, bodies: &mut Bodies<'_>, messages: &[Weighed]) -> Result<()> {
-        let mut mark = "";
-        for message in messages {
-            let row = MessageRow::new(bodies, message).map_err(self.session.failed())?;
-            output.text(std::mem::replace(&mut mark, ","))?;
-            output.json(&serde_json::to_vec(&row)?)?;
         }
         Ok(())
     }
@@ -213,9 +181,22 @@ impl ContextArgs {
         output.json(&serde_json::to_vec(&context.leaf.map(|leaf| session.id(leaf)))?)?;
         output.text(",\"messages\":[")?;
         self.messages(output, bodies, context, false)?;
-        output.text("],")?;
-        let settings = serde_json::to_vec(&settings(&context.state))?;
-        output.json(&settings[1..])?;
+        let state = &context.state;
+        let mut rest = b"]".to_vec();
+        let mut settings = Object::resume(&mut rest);
+        settings.str("thinkingLevel", &state.thinking_level);
+        settings.json("models", &serde_json::to_vec(&state.models)?).str("mode", &state.mode);
+        let stored = [
+            ("modeData", &state.mode_data),
+            ("serviceTier", &state.service_tier),
+            ("selectedMcpToolNames", &state.mcp_tools),
+        ];
+        for (name, value) in stored {
+            value.iter().for_each(|value| _ = settings.json(name, value.as_bytes()));
+        }
+        settings.strings("injectedTtsrRules", &state.ttsr_rules);
+        drop(settings);
+        output.json(&rest)?;
         Ok(output.text("\n")?)
     }
 
@@ -235,7 +216,7 @@ impl ContextArgs {
                 output.text(mark)?;
                 output.json(&sent).map(|()| true)
             });
-            if written.map_err(self.session.failed())?? {
+            if written?? {
                 mark = ",";
             }
         }
@@ -250,11 +231,10 @@ impl ContextArgs {
         bodies: &mut Bodies<'_>,
         context: &Context,
     ) -> Result<()> {
-        let failed = self.session.failed();
         let mut scratch = Vec::new();
         let mut tokens = 0;
         for &item in &context.items {
-            tokens += message::with(bodies, item, &mut scratch, message::tokens).map_err(&failed)?;
+            tokens += message::with(bodies, item, &mut scratch, message::tokens)?;
         }
         let leaf = context.leaf.map(|leaf| session.id(leaf));
         output.text(&transcript::heading(&app.screen, leaf, &context.state, context.items.len(), tokens))?;
@@ -266,21 +246,8 @@ impl ContextArgs {
                     fit::fold(part, app.screen.width, None, &mut |row| output.text(row))
                 })
             };
-            message::with(bodies, item, &mut scratch, write).map_err(&failed)??;
+            message::with(bodies, item, &mut scratch, write)??;
         }
         Ok(())
-    }
-}
-
-fn settings(state: &State) -> Settings<'_> {
-    let raw = |text: &Option<String>| text.clone().and_then(|text| RawValue::from_string(text).ok());
-    Settings {
-        thinking_level: &state.thinking_level,
-        models: &state.models,
-        mode: &state.mode,
-        mode_data: raw(&state.mode_data),
-        service_tier: raw(&state.service_tier),
-        selected_mcp_tool_names: raw(&state.mcp_tools),
-        injected_ttsr_rules: &state.ttsr_rules,
     }
 }

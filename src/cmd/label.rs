@@ -7,24 +7,25 @@ use clap::{Args, ValueEnum};
 
 use super::world::{self, Writing};
 use super::{App, SessionArg};
-use crate::core::body::Bodies;
-use crate::core::commit::{self, Anchor, Commit, Guard};
-use crate::core::count::counted;
-use crate::core::draft::Draft;
+use crate::core::edit::commit::{self, Anchor, Commit, Guard};
+use crate::core::edit::draft::Draft;
+use crate::core::edit::label::{self, Change};
 use crate::core::error::Error;
-use crate::core::filter::Filter;
-use crate::core::label::{self, Change};
-use crate::core::load::Keep;
-use crate::core::select;
+use crate::core::naming;
+use crate::core::problem::WarningKind;
+use crate::core::read::load::Keep;
+use crate::core::session::body::Bodies;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
-use crate::core::walk;
+use crate::core::tree::filter::Filter;
+use crate::core::tree::walk;
+use crate::core::words::counted;
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{LabelChange, LabelRow, Time};
 use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
 use crate::ui::paint::Ink;
-use crate::ui::report::Failure;
+use crate::ui::report::{About as _, Failure};
 use crate::ui::{escape, fit};
 
 /// List, print, set or clear labels
@@ -88,15 +89,19 @@ impl LabelArgs {
     /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<()> {
         self.session.find(app)?;
+        self.act(app).about(&self.session.session)
+    }
+
+    fn act(&self, app: &App) -> Result<()> {
         let writes = self.name.is_some() || self.clear || self.from.is_some();
         if writes {
             self.session.must_be_a_file()?;
-            self.name.as_deref().map_or(Ok(()), label::check_name).map_err(self.session.failed())?;
+            self.name.as_deref().map_or(Ok(()), label::check_name)?;
         }
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         let mut output = Output::new();
         match &self.entry {
-            _ if writes => self.write(app, &session, &mut output)?,
+            _ if writes => return self.write(app, &session, output),
             Some(name) => self.one(&session, name, &mut output)?,
             None if self.is_json() => self.json(&session, &mut output)?,
             None => self.list(app, &session, &mut output)?,
@@ -104,9 +109,8 @@ impl LabelArgs {
         Ok(output.finish()?)
     }
 
-    fn write(&self, app: &App, session: &Session, output: &mut Output) -> Result<()> {
-        let failed = self.session.failed();
-        commit::check(session).map_err(&failed)?;
+    fn write(&self, app: &App, session: &Session, mut output: Output) -> Result<()> {
+        commit::check(session)?;
         let leaf = self.session.leaf(session, self.leaf.as_deref())?;
         let changes = self.changes(session, leaf)?;
         let mut anchor = Anchor::Leaf;
@@ -114,7 +118,7 @@ impl LabelArgs {
             if !walk::active(session, session.leaf())[leaf.index()] {
                 let id = session.id(leaf);
                 let message = format!("`{id}` is off the active path: the leaf moves to its branch");
-                app.report.warn("leaf-moved", &message, Some(&self.session.session), None);
+                app.report.warn(WarningKind::LeafMoved, &message, Some(&self.session.session), None);
             }
             anchor = Anchor::At(Some(session.id(leaf).to_owned()));
         }
@@ -127,39 +131,47 @@ impl LabelArgs {
             guard: Guard::None,
             needs: changes.iter().map(|change| change.target.clone()).collect(),
         };
+        let words = self.words(app, session, &changes)?;
         let mut fresh = world::entry_id;
         let mut world = world::world(&mut fresh);
         let write = &mut |draft: &mut Draft<'_>| changes.iter().for_each(|change| change.append(draft));
-        let done = commit.write(session, &mut world, write).map_err(&failed)?;
-        self.session.committed(app, &done);
-        let rows: Vec<_> = done
-            .ids
-            .iter()
-            .zip(&changes)
-            .map(|(id, change)| LabelChange::of(id, change, self.session.found()))
-            .collect();
-        match (self.is_json(), self.from.is_some()) {
-            (true, true) => output.json_line(&rows)?,
-            (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,
-            (false, _) => {
-                let mut bodies = Bodies::new(session);
-                for change in &changes {
-                    let words = match session.find(&change.target) {
-                        Some(node) => {
-                            let words = bodies.words(node).map_err(&failed)?;
-                            entry::row(&app.screen, session.traits(node), &words)
-                        }
-                        None => String::new(),
-                    };
-                    output.text(&told(change, &words, app))?;
-                }
-                changes.iter().for_each(|change| hint(session, change, app));
-                if let Some(file) = self.session.found() {
-                    output.text(&format!("in {}\n", escape::line(&file.display().to_string())))?;
+        let mut done = commit.write(session, &mut world, write)?;
+        let not_synced = self.session.committed(app, &mut done);
+        let synced = not_synced.as_ref().map(|_| false);
+        let rows = done.ids.iter().zip(&changes);
+        let rows: Vec<_> = rows.map(|(id, change)| LabelChange::of(id, change, self.session.found(), synced)).collect();
+        let mut print = || -> Result<()> {
+            match (self.is_json(), self.from.is_some()) {
+                (true, true) => output.json_line(&rows)?,
+                (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,
+                (false, _) => {
+                    for (change, words) in changes.iter().zip(&words) {
+                        output.text(&told(change, words, app))?;
+                    }
+                    changes.iter().for_each(|change| hint(session, change, app));
+                    if let Some(file) = self.session.found() {
+                        output.text(&format!("in {}\n", escape::line(&file.display().to_string())))?;
+                    }
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        let printed = print().and_then(|()| Ok(output.finish()?));
+        super::ended(printed, None, not_synced)
+    }
+
+    /// Gives the words of the entries, for people. They are read before anything is written, so that
+    /// nothing but printing can fail afterwards.
+    fn words(&self, app: &App, session: &Session, changes: &[Change]) -> Result<Vec<String>> {
+        let mut bodies = Bodies::new(session);
+        let mut words = |change: &Change| -> Result<String> {
+            let Some(node) = session.find(&change.target).filter(|_| !self.is_json()) else {
+                return Ok(String::new());
+            };
+            let words = bodies.words(node)?;
+            Ok(entry::row(&app.screen, session.traits(node), &words))
+        };
+        changes.iter().map(&mut words).collect()
     }
 
     /// Gives what is to be set or cleared, with the entries found.
@@ -180,7 +192,7 @@ impl LabelArgs {
                 return Err(failed(Some(line), error).into());
             };
             label::check_name(name).map_err(|error| failed(Some(line), error))?;
-            let target = select::entry(session, leaf, entry).map_err(|error| failed(Some(line), error))?;
+            let target = naming::entry::find(session, leaf, entry).map_err(|error| failed(Some(line), error))?;
             changes.push(Change { target: session.id(target).to_owned(), name: Some(name.to_owned()) });
         }
         if changes.is_empty() {
@@ -196,7 +208,7 @@ impl LabelArgs {
         if self.is_json() {
             let mut bodies = Bodies::new(session);
             let timestamp = label.map_or(Ok(Time::Absent), |label| Time::of(&mut bodies, label.set_by));
-            let timestamp = timestamp.map_err(self.session.failed())?;
+            let timestamp = timestamp?;
             let label = label.map(|label| label.name.as_str());
             let row = LabelRow { target_id: session.id(node), label, timestamp, exists: None };
             return Ok(output.json_line(&row)?);
@@ -211,7 +223,7 @@ impl LabelArgs {
         let mut bodies = Bodies::new(session);
         let mut rows = Vec::new();
         for label in in_order(session) {
-            let timestamp = Time::of(&mut bodies, label.set_by).map_err(self.session.failed())?;
+            let timestamp = Time::of(&mut bodies, label.set_by)?;
             let exists = Some(label.target.is_some());
             rows.push(LabelRow { target_id: &label.target_id, label: Some(&label.name), timestamp, exists });
         }
@@ -239,7 +251,7 @@ impl LabelArgs {
         Listing::new(&columns, &app.screen).print(output, &labels, |label| {
             let text = match label.target {
                 Some(target) => {
-                    let words = bodies.words(target).map_err(self.session.failed())?;
+                    let words = bodies.words(target)?;
                     entry::row(&app.screen, session.traits(target), &words)
                 }
                 None => "(no such entry)".to_owned(),

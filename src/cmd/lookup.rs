@@ -7,8 +7,11 @@ use anyhow::Result;
 
 use super::App;
 use super::world;
-use crate::core::lookup::{self, ById, Kept, LATEST, Newest, Shelf};
-use crate::core::select::PREFIX;
+use crate::core::error::ErrorKind;
+use crate::core::naming;
+use crate::core::naming::entry::PREFIX;
+use crate::core::naming::session::{ById, Kept, LATEST, Newest, Shelf};
+use crate::core::problem::WarningKind;
 use crate::core::time;
 use crate::ui::report::Failure;
 
@@ -29,7 +32,7 @@ struct Place {
 /// # Errors
 /// A [`Failure`] if no session goes by that name, or several do.
 pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
-    let Some(name) = word.to_str().filter(|_| !lookup::is_path(word)) else { return Ok(None) };
+    let Some(name) = word.to_str().filter(|_| !naming::session::is_path(word)) else { return Ok(None) };
     let folders = world::session_folders(&|name| env::var_os(name));
     // Without a current folder no session is one of it.
     let place = Place { folders, cwd: env::current_dir().unwrap_or_default(), now: world::now(), jobs: app.jobs };
@@ -37,7 +40,7 @@ pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
     if let [first, rest @ ..] = &closed[..] {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         let message = format!("no permission to read `{}`{more}: a session there was not looked at", first.display());
-        app.report.warn("passed-over", &message, None, None);
+        app.report.warn(WarningKind::PassedOver, &message, None, None);
     }
     Ok(Some(found?))
 }
@@ -57,7 +60,7 @@ impl Place {
                 Newest::Here(kept) => return Ok(kept.path),
                 Newest::Elsewhere(kept) => {
                     let hint = format!("the newest elsewhere is {}", self.row(&kept, "of ", kept.cwd.as_deref()));
-                    failure("not-found", format!("no session was held in `{}`", self.cwd.display()), hint)
+                    failure(ErrorKind::NotFound, format!("no session was held in `{}`", self.cwd.display()), hint)
                 }
                 Newest::Nowhere => nothing(name, self.nowhere(shelf)),
             }
@@ -97,13 +100,14 @@ impl Place {
     fn ambiguous(&self, name: &str, found: &[Kept]) -> Failure {
         let head = format!("`{name}` matches {} sessions:", found.len());
         let listed = found.iter().take(LISTED);
-        let rows = listed.map(|kept| format!("  {}", self.row(kept, "", Some(&lookup::title(&kept.path, self.jobs)))));
+        let rows = listed
+            .map(|kept| format!("  {}", self.row(kept, "", Some(&naming::session::title(&kept.path, self.jobs)))));
         let more = found.len().saturating_sub(LISTED);
         let more = (more > 0).then(|| format!("  and {more} more"));
         let lines: Vec<_> = std::iter::once(head).chain(rows).chain(more).collect();
         let is_copied = found.iter().all(|kept| kept.id == found[0].id);
         let hint = if is_copied { "they have one id: give a path" } else { "give more characters, or a path" };
-        Failure { lines: lines.clone(), ..failure("ambiguous", lines.join("\n"), hint.to_owned()) }
+        Failure { lines: lines.clone(), ..failure(ErrorKind::Ambiguous, lines.join("\n"), hint.to_owned()) }
     }
 
     /// Shows a session with what there is to say of it.
@@ -117,10 +121,10 @@ impl Place {
 const HOW: &str = "a session is named by its path, by 4 or more characters of its id, or by `latest`";
 
 fn nothing(name: &str, hint: String) -> Failure {
-    failure("not-found", format!("`{name}` names no session, and there is no such file"), hint)
+    failure(ErrorKind::NotFound, format!("`{name}` names no session, and there is no such file"), hint)
 }
 
-fn failure(kind: &'static str, message: String, hint: String) -> Failure {
+fn failure(kind: ErrorKind, message: String, hint: String) -> Failure {
     Failure::plain(kind, message, Some(hint))
 }
 
@@ -130,7 +134,7 @@ mod tests {
     use std::path::PathBuf;
     use std::time::{Duration, UNIX_EPOCH};
 
-    use super::{Failure, LISTED, Place};
+    use super::{ErrorKind, Failure, LISTED, Place};
 
     /// A home with the sessions of both agents, written to at a known time each.
     struct Scene(tempfile::TempDir);
@@ -173,7 +177,7 @@ mod tests {
         }
 
         /// Gives kind, message and hint of a name that does not do.
-        fn refuse(&self, cwd: &str, name: &str) -> (&'static str, String, String) {
+        fn refuse(&self, cwd: &str, name: &str) -> (ErrorKind, String, String) {
             let failure: Failure = self.find_in(cwd, name).unwrap_err().downcast().unwrap();
             assert_eq!(failure.lines.join("\n"), failure.message);
             (failure.kind, failure.message, failure.hint.unwrap())
@@ -190,7 +194,7 @@ mod tests {
             assert_eq!(scene.find(name).unwrap(), *path, "{name}");
         }
         let (kind, message, _) = scene.refuse("shop", "aaa");
-        assert_eq!((kind, &message[..]), ("not-found", "`aaa` names no session, and there is no such file"));
+        assert_eq!((kind, &message[..]), (ErrorKind::NotFound, "`aaa` names no session, and there is no such file"));
         // A whole id is not the start of another one.
         let whole = scene.session("omp/whole.jsonl", "aaaa", "shop", 4000);
         assert_eq!(scene.find("aaaa").unwrap(), whole);
@@ -201,7 +205,7 @@ mod tests {
         let scene = Scene::new();
         let path = scene.session("pi/w/2026-01-01T00-00-00-000Z_bbbb2222.jsonl", "cccc3333", "shop", 1000);
         assert_eq!(scene.find("cccc3333").unwrap(), path);
-        assert_eq!(scene.refuse("shop", "bbbb2222").0, "not-found");
+        assert_eq!(scene.refuse("shop", "bbbb2222").0, ErrorKind::NotFound);
         let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
         let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
         let long = scene.file("omp/w/long.jsonl", &(slot + &header), 1000);
@@ -221,7 +225,7 @@ mod tests {
         // What an agent keeps beside a session, under its name.
         scene.session("pi/run/0-explore.jsonl", "bbbb2222", "shop", 2000);
         for name in ["aaaa", "bbbb2222"] {
-            assert_eq!(scene.refuse("shop", name).0, "not-found", "{name}");
+            assert_eq!(scene.refuse("shop", name).0, ErrorKind::NotFound, "{name}");
         }
         assert_eq!(scene.find("latest").unwrap(), own);
     }
@@ -241,7 +245,7 @@ mod tests {
             copy.display(),
             found.display(),
         );
-        assert_eq!((kind, message, &hint[..]), ("ambiguous", expected, "they have one id: give a path"));
+        assert_eq!((kind, message, &hint[..]), (ErrorKind::Ambiguous, expected, "they have one id: give a path"));
     }
 
     #[test]
@@ -252,7 +256,7 @@ mod tests {
         }
         let (kind, message, hint) = scene.refuse("shop", "aaaa");
         let lines: Vec<_> = message.lines().collect();
-        assert_eq!((kind, lines.len(), lines[LISTED + 1]), ("ambiguous", LISTED + 2, "  and 3 more"));
+        assert_eq!((kind, lines.len(), lines[LISTED + 1]), (ErrorKind::Ambiguous, LISTED + 2, "  and 3 more"));
         assert!(lines[1].ends_with("pi/w/12.jsonl  16 min ago  prompt of aaaa1112"), "{message}");
         assert_eq!(hint, "give more characters, or a path");
     }
@@ -273,7 +277,7 @@ mod tests {
         assert_eq!(scene.find("latest").unwrap(), linked, "its header has another name");
         let (kind, message, hint) = scene.refuse("gone", "latest");
         let gone = scene.path("gone");
-        assert_eq!((kind, message), ("not-found", format!("no session was held in `{}`", gone.display())));
+        assert_eq!((kind, message), (ErrorKind::NotFound, format!("no session was held in `{}`", gone.display())));
         let below = scene.path("shop/below");
         let expected = format!("the newest elsewhere is {}  1 d ago  of {}", other.display(), below.display());
         assert_eq!(hint, expected);
@@ -296,12 +300,15 @@ mod tests {
     fn where_there_is_nothing_it_is_said() {
         let scene = Scene::new();
         let (kind, _, hint) = scene.refuse("shop", "aaaa1111");
-        assert_eq!(kind, "not-found");
+        assert_eq!(kind, ErrorKind::NotFound);
         assert!(hint.starts_with("cannot look into ") && hint.contains("/pi, ") && hint.contains("/omp: "), "{hint}");
         fs::create_dir(scene.path("pi")).unwrap();
         for name in ["aaaa1111", "latest"] {
             let (kind, message, hint) = scene.refuse("shop", name);
-            assert_eq!((kind, message), ("not-found", format!("`{name}` names no session, and there is no such file")));
+            assert_eq!(
+                (kind, message),
+                (ErrorKind::NotFound, format!("`{name}` names no session, and there is no such file"))
+            );
             assert!(hint.starts_with("there are no sessions in ") && hint.contains("/pi, and "), "{hint}");
             assert!(hint.ends_with("/omp: give a path, or set SESSION_TREE_DIR"), "{hint}");
         }

@@ -7,6 +7,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
 use crate::cli::Cli;
+use crate::ui::exit::Exit;
 use crate::ui::output::Output;
 
 /// Print the manual page
@@ -52,15 +53,6 @@ const ENTRY: [(&str, &str); 5] = [
     ("ENTRY~N", "So many steps towards the root from any of those; ~ is one."),
 ];
 
-/// What exit codes mean.
-const EXIT: [(&str, &str); 5] = [
-    ("0", "Done; also nothing found."),
-    ("1", "A check says no."),
-    ("2", "Could not: wrong usage, no session, no such entry, the file cannot be read or written."),
-    ("3", "Cancelled by a hook."),
-    ("130, 143", "Interrupted, terminated. Nothing is half-written."),
-];
-
 /// The variables that are looked at.
 const ENVIRONMENT: [(&str, &str); 11] = [
     ("SESSION_TREE_DIR", "Folders to look for sessions in, beside those of the agents, separated by colons."),
@@ -101,10 +93,12 @@ pub fn page() -> std::io::Result<String> {
         subcommand(command, &mut out)?;
     }
     man.render_options_section(&mut out)?;
+    let exits: Vec<_> = Exit::ALL.iter().map(|exit| (exit.code().to_string(), sentence(exit.meaning()))).collect();
+    let exits: Vec<_> = exits.iter().map(|(code, meaning)| (code.as_str(), meaning.as_str())).collect();
     let lists: [(&str, &[(&str, &str)]); 5] = [
         ("NAMING A SESSION", &SESSION),
         ("NAMING AN ENTRY", &ENTRY),
-        ("EXIT STATUS", &EXIT),
+        ("EXIT STATUS", &exits),
         ("ENVIRONMENT", &ENVIRONMENT),
         ("FILES", &FILES),
     ];
@@ -183,6 +177,13 @@ fn list(title: &str, items: &[(&str, &str)]) -> Roff {
         roff.text([roman(*text)]);
     }
     roff
+}
+
+/// Returns a phrase as a sentence.
+fn sentence(phrase: &str) -> String {
+    let mut rest = phrase.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(rest).chain(['.']).collect()
 }
 
 /// Takes out what the library repeats before each part and the blank lines that it breaks with, and

@@ -1,13 +1,13 @@
 //! `migrate`: brings old files to version 3.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -15,25 +15,29 @@ use clap::{Args, ValueEnum};
 use super::App;
 use super::paths::{self, Job, Paths};
 use super::world::{self, Writing};
-use crate::core::error::Error;
+use crate::core::disk::write::{self, Backup, Place, Unsynced};
+use crate::core::error::{Error, ErrorKind};
 use crate::core::migrate::{self, Need, Torn};
-use crate::core::source::Source;
-use crate::core::write::{self, Place};
+use crate::core::problem::WarningKind;
+use crate::core::read::source::Source;
+use crate::parallel::Pool;
+use crate::ui::exit::Exit;
 use crate::ui::json::Migrated;
 use crate::ui::output::Output;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::{COULD_NOT, Failure};
+use crate::ui::report::Failure;
 use crate::ui::summary;
 
 /// Bring old session files to version 3
 ///
 /// In place, each file in one step: it is the old one or the new one, never something between. Only
 /// what must change in a line changes; permissions and modification time stay. A file that is of
-/// version 3 already is not touched, and one bad file does not keep the others.
+/// version 3 already is not touched, and one bad file does not keep the others. The home folder, and
+/// what is above it, is refused: name the sessions' folder.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  session-tree migrate old.jsonl --backup            old.jsonl.bak is as before
+  session-tree migrate old.jsonl --backup            old.jsonl.orig is as before
   session-tree migrate old.jsonl --output new.jsonl
   session-tree migrate ~/.pi/agent/sessions --check  exit 1 if one is old
   session-tree migrate ~/.pi/agent/sessions --dry-run
@@ -47,8 +51,8 @@ pub struct MigrateArgs {
     /// Only report
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
-    /// Keep what each file was beside it [default suffix: .bak]
-    #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".bak")]
+    /// Keep a copy of each original beside it [default suffix: .orig]
+    #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
     /// Write the one input's new form here instead; - for standard output
     #[arg(long, short, value_name = "FILE", conflicts_with = "backup")]
@@ -81,6 +85,13 @@ struct Outcome {
     status: Status,
     error: Option<Failure>,
     broke_links: bool,
+    unsynced: Option<Unsynced>,
+}
+
+impl Outcome {
+    fn of(from: Option<u32>, to: Option<u32>, status: Status) -> Self {
+        Self { from, to, status, error: None, broke_links: false, unsynced: None }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +130,9 @@ impl MigrateArgs {
     /// to stdout.
     pub fn run(self, app: &App) -> Result<ExitCode> {
         self.backup.as_deref().map_or(Ok(()), check_suffix)?;
-        let jobs = self.paths.jobs()?;
+        let given = self.paths.given()?;
+        given.iter().try_for_each(|path| refuse_everything(path, app.screen.home.as_deref()))?;
+        let jobs = paths::jobs(given);
         if self.output.as_deref() != Some(Path::new("-")) {
             world::prepare()?;
         }
@@ -127,9 +140,15 @@ impl MigrateArgs {
             return self.one(app, &jobs, output);
         }
         let outcomes = self.all(app, &jobs);
-        self.tell(app, &jobs, &outcomes)?;
+        let is_changed = outcomes.iter().any(|outcome| outcome.status == Status::Migrated);
+        let printed = self.tell(app, &jobs, &outcomes);
+        if is_changed {
+            super::ended(printed, None, None)?
+        } else {
+            printed?
+        }
         if let Some(stopped) = interrupted(&outcomes) {
-            return Ok(ExitCode::from(stopped));
+            return Ok(stopped.into());
         }
         let is_bad = |(job, outcome): (&Job, &Outcome)| match outcome.status {
             Status::Failed => true,
@@ -137,10 +156,10 @@ impl MigrateArgs {
             _ => false,
         };
         if jobs.iter().zip(&outcomes).any(is_bad) {
-            return Ok(ExitCode::from(COULD_NOT));
+            return Ok(Exit::CouldNot.into());
         }
         let needs = self.check && outcomes.iter().any(|outcome| outcome.status == Status::WouldMigrate);
-        Ok(if needs { ExitCode::from(1) } else { ExitCode::SUCCESS })
+        Ok(if needs { Exit::SaysNo } else { Exit::Done }.into())
     }
 
     fn all(&self, app: &App, jobs: &[Job]) -> Vec<Outcome> {
@@ -149,37 +168,27 @@ impl MigrateArgs {
         let files = (jobs.len() > 1).then(|| Count::Things(Arc::clone(&counted), jobs.len(), "files"));
         let _progress = files.map(|files| Progress::new(app.report, "migrating", files));
         let only = Some(app).filter(|_| jobs.len() == 1);
-        // Other names of a file wait until it is done under its first one.
         let mut seen = HashSet::new();
-        let is_first = |at: &usize| jobs[*at].path.canonicalize().map_or(true, |path| seen.insert(path));
-        let (first, again): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_first);
-        let next = AtomicUsize::new(0);
-        let done = Mutex::new(Vec::with_capacity(jobs.len()));
-        let run = |at: usize| {
+        let is_first = |job: &Job| job.path.canonicalize().map_or(true, |path| seen.insert(path));
+        let is_first: Vec<bool> = jobs.iter().map(is_first).collect();
+        let migrate = |at: usize| {
             let outcome = self.migrate(&jobs[at].path, only);
             counted.fetch_add(1, Ordering::Relaxed);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, outcome));
+            outcome
         };
-        let work = || {
-            while let Some(&at) = first.get(next.fetch_add(1, Ordering::Relaxed)) {
-                run(at);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..app.files_at_once.min(first.len()) {
-                // Without a further thread it goes on all the same.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        let pool = Pool::new(app.files_at_once, usize::MAX);
+        let worker = || |at: usize| is_first[at].then(|| migrate(at));
+        let Ok(()) = pool.run::<_, Infallible>(jobs.len(), worker, |at, outcome| {
+            // Another name of a file comes when it is done under its first one.
+            outcomes.push(outcome.unwrap_or_else(|| migrate(at)));
+            Ok(())
         });
-        again.into_iter().for_each(run);
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_unstable_by_key(|(at, _)| *at);
-        done.into_iter().map(|(_, outcome)| outcome).collect()
+        outcomes
     }
 
     fn migrate(&self, path: &Path, only: Option<&App>) -> Outcome {
-        let mut outcome = Outcome { from: None, to: None, status: Status::Failed, error: None, broke_links: false };
+        let mut outcome = Outcome::of(None, None, Status::Failed);
         let mut done = self.try_migrate(path, only, &mut outcome);
         for _ in 1..ATTEMPTS {
             if !matches!(done, Err(Error::Changed { .. })) {
@@ -198,7 +207,7 @@ impl MigrateArgs {
                 failure.hint = Some(format!("a suffix is given as `--backup={}`", path.display()));
             }
             if matches!(&error, Error::Exists { .. }) {
-                failure.hint = Some("keep that backup and use another suffix, as in `--backup=.bak2`".to_owned());
+                failure.hint = Some("keep that backup and use another suffix, as in `--backup=.orig2`".to_owned());
             }
             outcome.error = Some(failure);
         }
@@ -215,6 +224,9 @@ impl MigrateArgs {
                 hint: "use `--output`".to_owned(),
             });
         }
+        if !self.check && !self.dry_run {
+            write::clear_left_over(path);
+        }
         let source = Source::open(path)?;
         let _progress = only.map(|app| app.reading(&source));
         let (from, status) = match migrate::need(&source)? {
@@ -222,16 +234,15 @@ impl MigrateArgs {
             Need::Newer(version) => (version, Status::Newer),
             Need::Migration(version) => (version, Status::WouldMigrate),
         };
-        *outcome = Outcome { from: Some(from), to: Some(from), status, error: None, broke_links: false };
+        *outcome = Outcome::of(Some(from), Some(from), status);
         if status != Status::WouldMigrate {
             return Ok(());
         }
         if self.check || self.dry_run {
             migrate::copy(&source, Torn::Refuse, &mut io::sink())?;
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            let backup = self.backup.as_ref().map(|suffix| with_suffix(&real, suffix));
-            if let Some(path) = backup.filter(|backup| backup.symlink_metadata().is_ok()) {
-                return Err(Error::Exists { path });
+            if let Some(suffix) = &self.backup {
+                Backup::is_made(&source, &with_suffix(&real, suffix))?;
             }
         } else {
             let stat = source.stat().ok_or_else(|| Error::Usage {
@@ -239,16 +250,15 @@ impl MigrateArgs {
                 hint: "use `--output`".to_owned(),
             })?;
             let place = Place::new(path, stat)?;
-            let backup = self.backup.as_ref().map(|suffix| with_suffix(place.path(), suffix));
-            if let Some(backup) = &backup {
-                write::copy(place.path(), backup, manners.patience)?;
-            }
+            let backup =
+                |suffix: &String| Backup::make(&place, &source, with_suffix(place.path(), suffix), manners.patience);
+            let backup = self.backup.as_ref().map(backup).transpose()?;
             let replaced = write::replace(&place, manners, true, &mut |out| migrate::copy(&source, Torn::Refuse, out));
-            if let (Err(_), Some(backup)) = (&replaced, &backup) {
-                // The file is what it was: a copy of it would only be in the way next time.
-                let _ = fs::remove_file(backup);
+            if let (Err(_), Some(backup)) = (&replaced, backup) {
+                backup.discard(place.path());
             }
-            outcome.broke_links = replaced?;
+            let replaced = replaced?;
+            (outcome.broke_links, outcome.unsynced) = (replaced.broke_links, replaced.unsynced);
             outcome.status = Status::Migrated;
         }
         outcome.to = Some(migrate::CURRENT);
@@ -275,6 +285,7 @@ impl MigrateArgs {
             Need::Newer(version) => (version, version, Status::Newer),
         };
         let (from, to, status) = outcome;
+        let mut unsynced = None;
         if output == Path::new("-") {
             let mut stdout = Output::new();
             stdout.hold();
@@ -285,10 +296,13 @@ impl MigrateArgs {
             let permissions = source.permissions().unwrap_or_else(world::private);
             let patience = self.writing.manners().patience;
             let created = write::create(output, permissions, patience, &mut |out| copy(out));
-            created.map_err(|error| Failure::new(&error, output))?;
+            unsynced = created.map_err(|error| Failure::new(&error, output))?;
             drop(progress);
         }
-        let outcomes = [Outcome { from: Some(from), to: Some(to), status, error: None, broke_links: false }];
+        if let Some(unsynced) = unsynced {
+            super::warn_unsynced(app, &unsynced, output);
+        }
+        let outcomes = [Outcome::of(Some(from), Some(to), status)];
         if output == Path::new("-") {
             if self.is_json() {
                 app.report.result(&row(&jobs[0], &outcomes[0]));
@@ -297,13 +311,13 @@ impl MigrateArgs {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        self.tell(app, jobs, &outcomes)?;
+        super::ended(self.tell(app, jobs, &outcomes), Some(output), None)?;
         Ok(ExitCode::SUCCESS)
     }
 
     fn warn_of_newer(&self, app: &App, path: &Path, version: u32) {
         let message = format!("version {version} is newer than {}, the newest known: not touched", migrate::CURRENT);
-        app.report.warn("newer-version", &message, Some(path), None);
+        app.report.warn(WarningKind::NewerVersion, &message, Some(path), None);
     }
 
     fn tell(&self, app: &App, jobs: &[Job], outcomes: &[Outcome]) -> Result<()> {
@@ -312,17 +326,20 @@ impl MigrateArgs {
         let mut stopped = None;
         for (job, outcome) in jobs.iter().zip(outcomes) {
             match (&outcome.error, outcome.status, outcome.from) {
-                (Some(failure), ..) if failure.kind == "interrupted" && stopped.replace(()).is_some() => {}
+                (Some(failure), ..) if failure.kind == ErrorKind::Interrupted && stopped.replace(()).is_some() => {}
                 (Some(failure), Status::NotASession, _) if !self.is_json() && !job.is_named => {
                     let message = format!("skipped: {}", failure.message);
-                    app.report.warn("not-a-session", &message, Some(&job.path), failure.line);
+                    app.report.warn(WarningKind::NotASession, &message, Some(&job.path), failure.line);
                 }
                 (Some(failure), ..) if !self.is_json() => app.report.failure(failure),
                 (None, Status::Newer, Some(version)) => self.warn_of_newer(app, &job.path, version),
                 _ => {}
             }
             if outcome.broke_links {
-                app.report.warn("hard-link", super::HARD_LINK, Some(&job.path), None);
+                app.report.warn(WarningKind::HardLink, super::HARD_LINK, Some(&job.path), None);
+            }
+            if let Some(unsynced) = &outcome.unsynced {
+                super::warn_unsynced(app, unsynced, &job.path);
             }
             if self.is_json() {
                 output.json_line(&row(job, outcome))?;
@@ -356,9 +373,9 @@ fn row<'a>(job: &Job, outcome: &'a Outcome) -> Migrated<'a> {
 }
 
 /// Gives the exit code of a signal that came in between.
-fn interrupted(outcomes: &[Outcome]) -> Option<u8> {
+fn interrupted(outcomes: &[Outcome]) -> Option<Exit> {
     let failures = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
-    failures.filter(|failure| failure.kind == "interrupted").map(|failure| failure.exit).next()
+    failures.filter(|failure| failure.kind == ErrorKind::Interrupted).map(|failure| failure.exit).next()
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -367,17 +384,32 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Refuses a folder that holds much more than sessions, such as the home folder: every old session
+/// of the machine would be rewritten.
+fn refuse_everything(path: &Path, home: Option<&str>) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let home = home.map(|home| real(Path::new(home)));
+    if !migrate::is_everything(&real(path), home.as_deref()) {
+        return Ok(());
+    }
+    let real = real(path);
+    let what = if home.as_ref() == Some(&real) { "your home folder" } else { "a folder of much more than sessions" };
+    let message = format!("cannot migrate all of `{}`: it is {what}, `{}`", path.display(), real.display());
+    let hint = "name the sessions' folder, such as `~/.pi/agent/sessions` or `~/.omp/agent/sessions`";
+    Err(Failure::usage(message, hint).into())
+}
+
 /// Refuses suffixes that lead elsewhere, or that an agent takes for backups of its own.
 fn check_suffix(suffix: &str) -> Result<()> {
     let stem = suffix.strip_suffix(".bak").and_then(|stem| stem.rsplit_once('.'));
     let is_agents =
         stem.is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
     if suffix.is_empty() || suffix.contains(['/', '\0']) {
-        return Err(Failure::usage("a backup suffix is not empty and has no `/`", "`--backup=.bak` is usual").into());
+        return Err(Failure::usage("a backup suffix is not empty and has no `/`", "`--backup=.orig` is usual").into());
     }
     if is_agents {
         let message = "omp takes files that end in `.<digits>.bak` for backups of its own";
-        return Err(Failure::usage(message, "use another suffix, such as `.bak`").into());
+        return Err(Failure::usage(message, "use another suffix, such as `.orig`").into());
     }
     Ok(())
 }

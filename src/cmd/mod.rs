@@ -11,17 +11,20 @@ use std::thread;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::core::commit::Committed;
-use crate::core::error::Error;
-use crate::core::load::Keep;
-use crate::core::select;
+use crate::core::disk::write::Unsynced;
+use crate::core::edit::commit::Committed;
+use crate::core::error::{Error, reason};
+use crate::core::naming;
+use crate::core::problem::WarningKind;
+use crate::core::read::load::Keep;
+use crate::core::read::source::Source;
 use crate::core::session::{NodeId, Session};
-use crate::core::source::Source;
 use crate::hooks::{About, HookFailed};
 use crate::run::Failed;
+use crate::ui::exit::Exit;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
-use crate::ui::report::{Failure, Report};
+use crate::ui::report::{About as _, Failure, Report};
 use crate::ui::screen::Screen;
 
 pub mod branch;
@@ -124,7 +127,7 @@ impl App {
             let _progress = self.reading(&source);
             Session::load(source, keep, self.jobs)
         });
-        let session = session.map_err(|error| Failure::new(&error, path))?;
+        let session = session.about(path)?;
         self.report.problems(&session.problems.list(), path);
         Ok(session)
     }
@@ -140,6 +143,34 @@ ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
 
 /// Said when a file with several names was replaced.
 const HARD_LINK: &str = "the file has other names (hard links): they go on naming what it was";
+
+/// Warns that a file is written, but may be found under its old name, or not at all, after a power
+/// failure.
+fn warn_unsynced(app: &App, unsynced: &Unsynced, path: &Path) {
+    let (Unsynced::Data(cause) | Unsynced::Folder(cause)) = unsynced;
+    let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
+    app.report.warn(WarningKind::FolderNotSynced, &message, Some(path), None);
+}
+
+/// Ends a command that changed a file: a failure to print what was done says that it is done, and
+/// a failed sync is told last. `made` is the new file, if there is one.
+fn ended(printed: Result<()>, made: Option<&Path>, not_synced: Option<Failure>) -> Result<()> {
+    if let Some(failure) = not_synced {
+        return Err(failure.into());
+    }
+    printed.map_err(|error| match error.downcast::<io::Error>() {
+        // A reader that went away is none the wiser, as ever.
+        Ok(cause) if cause.kind() == io::ErrorKind::BrokenPipe => cause.into(),
+        Ok(cause) => {
+            let hint = match made {
+                Some(path) => format!("the new file is there: `{}`", path.display()),
+                None => "the change is in the file: do not repeat the command".to_owned(),
+            };
+            Failure { hint: Some(hint), ..Failure::output(&cause) }.into()
+        }
+        Err(error) => error,
+    })
+}
 
 /// The session that a command works on.
 #[derive(Debug, Args)]
@@ -166,23 +197,26 @@ impl SessionArg {
         self.was_found.then_some(&self.session)
     }
 
-    /// Adds the file's name to a failure of the core.
-    fn failed(&self) -> impl Fn(Error) -> anyhow::Error + '_ {
-        |error| Failure::new(&error, &self.session).into()
-    }
-
-    /// Tells of what was done to the file beside what was asked for.
-    fn committed(&self, app: &App, done: &Committed) {
+    /// Warns of what was done to the file beside what was asked for. Returns the failure to tell
+    /// once the result is printed, if the system could not sync what was written.
+    fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
-            app.report.warn("migrated", &message, Some(&self.session), None);
+            app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
         if done.broke_links {
-            app.report.warn("hard-link", HARD_LINK, Some(&self.session), None);
+            app.report.warn(WarningKind::HardLink, HARD_LINK, Some(&self.session), None);
         }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn("torn-line", message, Some(&self.session), None);
+            app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
+        }
+        match done.unsynced.take()? {
+            Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
+            unsynced @ Unsynced::Folder(_) => {
+                warn_unsynced(app, &unsynced, &self.session);
+                None
+            }
         }
     }
 
@@ -199,15 +233,15 @@ impl SessionArg {
     /// Warns of hooks that failed after everything was done; gives the exit code, which tells of a
     /// signal that came meanwhile.
     fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
-        let mut exit = ExitCode::SUCCESS;
-        for HookFailed { command, why } in failed {
-            if let Failed::Interrupted(signal) = why {
-                exit = ExitCode::from(Failure::interrupted(*signal).exit);
+        let mut exit = Exit::Done;
+        for failed in failed {
+            if let Failed::Interrupted(signal) = failed.why {
+                exit = Exit::after(signal);
             }
-            let message = format!("hook `{command}`: {why}; what was done stays");
-            app.report.warn("hook-failed", &message, Some(&self.session), None);
+            let message = format!("{failed}; what was done stays");
+            app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
         }
-        exit
+        exit.into()
     }
 
     /// Refuses standard input, for commands that write into the session.
@@ -221,7 +255,7 @@ impl SessionArg {
 
     /// Finds an entry.
     fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
-        select::entry(session, leaf, name).map_err(self.failed())
+        Ok(naming::entry::find(session, leaf, name)?)
     }
 
     /// Finds the leaf to work from: the named one, else the file's.

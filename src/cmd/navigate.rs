@@ -11,23 +11,26 @@ use serde_json::value::RawValue;
 
 use super::world::{self, HookArgs, Writing};
 use super::{App, SessionArg};
-use crate::core::body::Bodies;
-use crate::core::commit::{self, Anchor, Commit, Committed, Guard};
+use crate::core::context::files::Files;
+use crate::core::context::summary;
 use crate::core::context::{self, Context};
-use crate::core::draft::Draft;
-use crate::core::files::Files;
-use crate::core::label;
-use crate::core::load::Keep;
-use crate::core::navigate::{Move, Summary, Trace};
+use crate::core::edit::commit::{self, Anchor, Commit, Committed, Guard};
+use crate::core::edit::draft::Draft;
+use crate::core::edit::label;
+use crate::core::edit::navigate::{Move, Summary, Trace};
+use crate::core::error::ErrorKind;
+use crate::core::problem::WarningKind;
+use crate::core::read::load::Keep;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::summary;
 use crate::hooks::{About, Answer, Event, Preparation};
 use crate::run::{self, Failed};
 use crate::ui::escape;
+use crate::ui::exit::Exit;
 use crate::ui::json::{ContextSize, Navigated};
-use crate::ui::moved::{self, Told};
+use crate::ui::moved::{self, Ends, Told};
 use crate::ui::output::Output;
-use crate::ui::report::{CANCELLED, Failure};
+use crate::ui::report::{About as _, Failure};
 
 /// Move the leaf to another entry of the same file
 ///
@@ -117,7 +120,10 @@ impl NavigateArgs {
     /// A [`Failure`], or what the system says of writing to stdout.
     pub fn run(mut self, app: &App) -> Result<ExitCode> {
         self.session.find(app)?;
-        let failed = self.session.failed();
+        self.go(app).about(&self.session.session)
+    }
+
+    fn go(&self, app: &App) -> Result<ExitCode> {
         let text = self.summary_text()?;
         self.check(text.is_some())?;
         let writes = text.is_some() || self.summarize || self.save || self.label.is_some();
@@ -126,7 +132,7 @@ impl NavigateArgs {
         }
         let session = app.load(&self.session.session, Keep::NOTHING)?;
         if writes {
-            commit::check(&session).map_err(&failed)?;
+            commit::check(&session)?;
         }
         let old = self.session.leaf(&session, self.leaf.as_deref())?;
         let target = match &self.entry {
@@ -134,7 +140,7 @@ impl NavigateArgs {
             None => None,
         };
         let mut bodies = Bodies::new(&session);
-        let plan = Move::plan(&mut bodies, old, target).map_err(&failed)?;
+        let plan = Move::plan(&mut bodies, old, target)?;
         let saves_elsewhere = self.save && target != session.leaf();
         if plan.is_noop() && !saves_elsewhere {
             self.noop(app, &mut bodies, &plan, text.is_some() || self.summarize)?;
@@ -143,37 +149,44 @@ impl NavigateArgs {
         if self.summarize && self.summarizer().is_none() && self.hooks.hooks().commands.is_empty() {
             return Err(no_summarizer().into());
         }
-        let mut result = Moved { plan: &plan, done: None, summary: None, from_extension: false, cancelled_by: None };
+        let mut result = Moved::of(&plan);
         if !self.dry_run {
             world::prepare()?;
             let about = self.session.about(&session);
             let answer = self.ask(&mut bodies, &about, &plan, text.is_some())?;
             if let Answer::Cancel { by } = answer {
                 result.cancelled_by = Some(by);
-                let context = context::build(&mut bodies, old).map_err(&failed)?;
-                self.tell(app, &mut bodies, &result, &context)?;
-                return Ok(ExitCode::from(CANCELLED));
+                let view = self.view(app, &mut bodies, &plan, old)?;
+                self.tell(app, &session, &result, &view)?;
+                return Ok(Exit::Cancelled.into());
             }
             let summary = self.summary(app, &mut bodies, &plan, text, answer)?;
             result.from_extension = summary.as_ref().is_some_and(|summary| summary.from_extension);
             let trace = Trace { summary, save: self.save, label: self.label.clone() };
+            let view = self.view(app, &mut bodies, &plan, plan.position)?;
+            let mut not_synced = None;
             if !trace.is_empty() {
-                (result.done, result.summary) = self.commit(app, &session, &plan, &trace)?;
+                let (mut done, summary) = self.commit(app, &session, &plan, &trace)?;
+                not_synced = self.session.committed(app, &mut done);
+                (result.done, result.summary) = (Some(done), summary);
             }
-            // Read before the hooks are told: what they do to the file is their own affair.
-            let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
-            let exit = self.announce(app, &session, &about, &result)?;
-            self.tell(app, &mut bodies, &result, &context)?;
-            return Ok(exit);
+            result.synced = not_synced.as_ref().map(|_| false);
+            let exit = self.announce(app, &session, &about, &result);
+            let printed = self.tell(app, &session, &result, &view);
+            return match result.done.is_some() {
+                true => super::ended(printed, None, not_synced),
+                false => printed,
+            }
+            .map(|()| exit);
         }
-        let context = context::build(&mut bodies, plan.position).map_err(&failed)?;
-        self.tell(app, &mut bodies, &result, &context)?;
+        let view = self.view(app, &mut bodies, &plan, plan.position)?;
+        self.tell(app, &session, &result, &view)?;
         Ok(ExitCode::SUCCESS)
     }
 
     /// Refuses what makes no sense before anything is read.
     fn check(&self, has_text: bool) -> Result<()> {
-        self.label.as_deref().map_or(Ok(()), label::check_name).map_err(self.session.failed())?;
+        self.label.as_deref().map_or(Ok(()), label::check_name)?;
         if self.root && self.label.is_some() && !has_text && !self.summarize {
             let message = "`--label` with `--root` has nothing to label";
             return Err(Failure::usage(message, "add a summary, or leave `--label` out").into());
@@ -199,7 +212,7 @@ impl NavigateArgs {
         let event = Event::SessionBeforeTree { session: about, preparation };
         let entries = &mut |out: &mut dyn Write| -> Result<()> {
             for (at, &node) in plan.abandoned.iter().enumerate() {
-                let entry = bodies.entry(node).map_err(self.session.failed())?;
+                let entry = bodies.entry(node)?;
                 out.write_all(if at > 0 { b"," } else { b"" })?;
                 out.write_all(String::from_utf8_lossy(entry.object().bytes()).as_bytes())?;
             }
@@ -217,8 +230,7 @@ impl NavigateArgs {
         text: Option<String>,
         answer: Answer,
     ) -> Result<Option<Summary>> {
-        let failed = self.session.failed();
-        let files = |bodies: &mut Bodies<'_>| Files::of(bodies, &plan.abandoned).map_err(&failed);
+        let files = |bodies: &mut Bodies<'_>| Files::of(bodies, &plan.abandoned);
         if let Some(text) = text {
             let details = Some(files(bodies)?.json());
             return Ok(Some(Summary { text, details, from_extension: false }));
@@ -229,11 +241,11 @@ impl NavigateArgs {
         if let Answer::Summary { text, details } = answer {
             return Ok(Some(Summary { text, details, from_extension: true }));
         }
-        let conversation = summary::conversation(bodies, &plan.abandoned, self.token_budget).map_err(&failed)?;
+        let conversation = summary::conversation(bodies, &plan.abandoned, self.token_budget)?;
         let Some(conversation) = conversation else {
             let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
             let message = format!("nothing that is left behind has any text: moved without a summary{label}");
-            app.report.warn("nothing-to-summarize", &message, Some(&self.session.session), None);
+            app.report.warn(WarningKind::NothingToSummarize, &message, Some(&self.session.session), None);
             return Ok(None);
         };
         if conversation.is_empty() {
@@ -255,7 +267,7 @@ impl NavigateArgs {
         input.seek(SeekFrom::Start(0))?;
         let what = format!("summarizer `{command}`");
         let hint = "try it by hand: it reads a prompt and prints a summary; nothing was changed";
-        let failed = |why: &Failed| world::child_failure("summarizer-failed", &what, why, hint);
+        let failed = |why: &Failed| world::child_failure(ErrorKind::SummarizerFailed, &what, why, hint);
         let accept = |answer: Vec<u8>| match String::from_utf8_lossy(&answer).into_owned() {
             blank if blank.trim().is_empty() => Err("it printed nothing".to_owned()),
             answer => Ok(answer),
@@ -265,7 +277,7 @@ impl NavigateArgs {
     }
 
     /// Tells the hooks what was done; one that fails changes nothing any more.
-    fn announce(&self, app: &App, session: &Session, about: &About, result: &Moved<'_>) -> Result<ExitCode> {
+    fn announce(&self, app: &App, session: &Session, about: &About, result: &Moved<'_>) -> ExitCode {
         let summary = result.summary_json();
         let event = Event::SessionTree {
             session: about,
@@ -274,15 +286,14 @@ impl NavigateArgs {
             summary_entry: summary.as_deref(),
             from_extension: summary.is_some().then_some(result.from_extension),
         };
-        let failed = self.hooks.hooks().tell(&event)?;
-        Ok(self.session.after_hooks(app, &failed))
+        self.session.after_hooks(app, &self.hooks.hooks().tell(&event))
     }
 
     /// Gives the summary's text as it is stored.
     fn summary_text(&self) -> Result<Option<String>> {
         let text = match (&self.summary, &self.summary_file) {
             (Some(text), _) => text.clone(),
-            (None, Some(path)) => super::read_text(path).map_err(|error| Failure::new(&error, path))?,
+            (None, Some(path)) => super::read_text(path).about(path)?,
             (None, None) => return Ok(None),
         };
         if text.trim().is_empty() {
@@ -296,22 +307,24 @@ impl NavigateArgs {
         let given: Vec<_> = given.iter().filter(|(is_given, _)| *is_given).map(|(_, name)| *name).collect();
         if !given.is_empty() {
             let message = format!("the leaf is already there: {} did nothing", given.join(", "));
-            app.report.warn("noop", &message, Some(&self.session.session), None);
+            app.report.warn(WarningKind::Noop, &message, Some(&self.session.session), None);
         }
         let plan = Move { position: plan.old, ..plan.clone() };
-        let result = Moved { plan: &plan, done: None, summary: None, from_extension: false, cancelled_by: None };
-        let context = context::build(bodies, plan.old).map_err(self.session.failed())?;
-        self.tell(app, bodies, &result, &context)
+        let result = Moved::of(&plan);
+        let view = self.view(app, bodies, &plan, plan.old)?;
+        self.tell(app, bodies.session(), &result, &view)
+    }
+
+    /// Reads what is shown of a move. This is done before anything is written, so that nothing but
+    /// printing can fail afterwards.
+    fn view(&self, app: &App, bodies: &mut Bodies<'_>, plan: &Move, leaf: Option<NodeId>) -> Result<View> {
+        let context = context::build(bodies, leaf)?;
+        let ends = Ends::read(bodies, plan, &app.screen)?;
+        Ok(View { context, ends })
     }
 
     /// Writes what the move leaves in the file; gives the summary's entry too.
-    fn commit(
-        &self,
-        app: &App,
-        session: &Session,
-        plan: &Move,
-        trace: &Trace,
-    ) -> Result<(Option<Committed>, Option<String>)> {
+    fn commit(&self, app: &App, session: &Session, plan: &Move, trace: &Trace) -> Result<(Committed, Option<String>)> {
         let id = |node: Option<NodeId>| node.map(|node| session.id(node).to_owned());
         let guard = match (&trace.summary, self.writing_is_forced(), &self.leaf) {
             (None, ..) | (_, true, _) => Guard::None,
@@ -334,18 +347,17 @@ impl NavigateArgs {
             trace.append(draft, target.as_deref());
             lines.clone_from(&draft.lines);
         };
-        let done = commit.write(session, &mut world, write).map_err(self.session.failed())?;
-        self.session.committed(app, &done);
+        let done = commit.write(session, &mut world, write)?;
         let first = String::from_utf8_lossy(&lines).lines().next().map(str::to_owned);
-        Ok((Some(done), first.filter(|_| trace.summary.is_some())))
+        Ok((done, first.filter(|_| trace.summary.is_some())))
     }
 
     fn writing_is_forced(&self) -> bool {
         self.writing.manners().force
     }
 
-    fn tell(&self, app: &App, bodies: &mut Bodies<'_>, result: &Moved<'_>, context: &Context) -> Result<()> {
-        let session = bodies.session();
+    fn tell(&self, app: &App, session: &Session, result: &Moved<'_>, view: &View) -> Result<()> {
+        let View { context, ends } = view;
         let plan = result.plan;
         let id = |node: Option<NodeId>| node.map(|node| session.id(node));
         let is_noop = plan.is_noop() && result.done.is_none() && result.cancelled_by.is_none();
@@ -375,6 +387,7 @@ impl NavigateArgs {
                     mode: &context.state.mode,
                 },
                 session_file: self.session.found().map(|file| file.display().to_string()),
+                synced: result.synced,
             })?;
             return Ok(output.finish()?);
         }
@@ -388,8 +401,7 @@ impl NavigateArgs {
         let lasts = lasts || self.summary_file.is_some();
         let file = self.session.found();
         let told = Told { plan, is_noop, is_dry, lasts, written, file, messages, state: &context.state };
-        let text = moved::text(bodies, &told, &app.screen);
-        output.text(&text.map_err(self.session.failed())?)?;
+        output.text(&moved::text(ends, &told, &app.screen))?;
         output.flush()?;
         app.report.hint(&moved::hint(&self.session.session, session, &told));
         if let Some(text) = &plan.editor_text {
@@ -408,9 +420,21 @@ struct Moved<'m> {
     from_extension: bool,
     /// The hook that said no.
     cancelled_by: Option<String>,
+    /// False if what was written could not be synced.
+    synced: Option<bool>,
 }
 
-impl Moved<'_> {
+/// What is shown of a move.
+struct View {
+    context: Context,
+    ends: Ends,
+}
+
+impl<'m> Moved<'m> {
+    fn of(plan: &'m Move) -> Self {
+        Self { plan, done: None, summary: None, from_extension: false, cancelled_by: None, synced: None }
+    }
+
     fn written(&self) -> &[String] {
         self.done.as_ref().map_or(&[], |done| &done.ids)
     }
@@ -427,5 +451,5 @@ impl Moved<'_> {
 
 fn no_summarizer() -> Failure {
     let hint = "add `--summarizer COMMAND`, set SESSION_TREE_SUMMARIZER, or give the text with `--summary`";
-    Failure::plain("no-summarizer", "nothing can write the summary".to_owned(), Some(hint.to_owned()))
+    Failure::plain(ErrorKind::NoSummarizer, "nothing can write the summary".to_owned(), Some(hint.to_owned()))
 }

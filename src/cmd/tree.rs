@@ -7,21 +7,21 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::{App, SessionArg, world};
-use crate::core::body::Bodies;
-use crate::core::count::counted;
 use crate::core::entry::{Kind, Traits};
-use crate::core::error;
-use crate::core::filter::Filter;
-use crate::core::load::Keep;
+use crate::core::problem::WarningKind;
+use crate::core::read::load::Keep;
 use crate::core::search::{Query, Sieve};
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::shape::Shape;
-use crate::core::walk;
-use crate::core::when::Period;
+use crate::core::time::when::Period;
+use crate::core::tree::filter::Filter;
+use crate::core::tree::shape::Shape;
+use crate::core::tree::walk;
+use crate::core::words::counted;
 use crate::ui::entry::speaker;
 use crate::ui::graph::Form;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::Failure;
+use crate::ui::report::{About, Failure};
 
 mod graph;
 mod rows;
@@ -158,6 +158,10 @@ impl TreeArgs {
     pub fn run(mut self, app: &App) -> Result<()> {
         self.check(app)?;
         self.session.find(app)?;
+        self.print(app).about(&self.session.session)
+    }
+
+    fn print(&self, app: &App) -> Result<()> {
         let filter = self.filter.filter();
         // Words are kept where it is known beforehand that they are printed; else they are read.
         let prints_words = self.entry.is_empty() && !self.is_nested();
@@ -174,7 +178,7 @@ impl TreeArgs {
         };
         let query = self.search.as_deref().map(Query::new);
         let bodies = Bodies::new(&session);
-        let mut view = View { app, args: &self, session: &session, leaf, query: query.as_ref(), bodies };
+        let mut view = View { app, args: self, session: &session, leaf, query: query.as_ref(), bodies };
         if !self.entry.is_empty() {
             return view.entries();
         }
@@ -212,7 +216,7 @@ impl TreeArgs {
         if self.is_nested() && restricts {
             let message = "`--format json` holds all entries: `--filter`, `--search`, `--path`, `--leaf` and `--root` do \
                            nothing; `--format jsonl` obeys them";
-            app.report.warn("usage", message, None, None);
+            app.report.warn(WarningKind::Usage, message, None, None);
         }
         Ok(())
     }
@@ -262,18 +266,12 @@ struct View<'v> {
 }
 
 impl View<'_> {
-    fn failed(&self) -> impl Fn(error::Error) -> anyhow::Error + use<> {
-        let path = self.args.session.session.clone();
-        move |error| Failure::new(&error, &path).into()
-    }
-
     /// Decides which entries are shown, as far as depth does not matter.
     fn shown(&mut self) -> Result<Vec<bool>> {
         let session = self.session;
         let filter = self.args.filter.filter();
         let on_path = self.args.path.then(|| walk::active(session, self.leaf));
         let period = self.args.period();
-        let failed = self.failed();
         let done = Arc::default();
         let entries = self.query.map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
         let progress = entries.map(|entries| Progress::new(self.app.report, "searching", entries));
@@ -298,12 +296,12 @@ impl View<'_> {
             shown[node.index()] = is_in_time
                 && match self.query {
                     Some(query) => {
-                        let words = self.bodies.words(node).map_err(&failed)?;
+                        let words = self.bodies.words(node)?;
                         let shown = self.app.screen.tilde(&words);
                         let row = format!("{}{words}\n{shown}", speaker(session.traits(node)));
-                        let line = self.bodies.bytes(node).map_err(&failed)?;
+                        let line = self.bodies.bytes(node)?;
                         sieve.as_mut().is_none_or(|sieve| sieve.lets_through(line, label, &row))
-                            && query.matches(self.bodies.entry(node).map_err(&failed)?, label, &row)
+                            && query.matches(self.bodies.entry(node)?, label, &row)
                     }
                     None => true,
                 };
@@ -366,33 +364,5 @@ impl View<'_> {
         let traits = self.session.traits(node);
         let role = self.session.role_name(node).filter(|_| traits.kind == Kind::Message);
         role.or(traits.kind.name()).unwrap_or("?")
-    }
-}
-
-/// Why a row could not be printed.
-enum LineError {
-    Core(error::Error),
-    Output(std::io::Error),
-}
-
-impl LineError {
-    /// Adds the file's name to a failure of the core.
-    fn with(self, failed: impl Fn(error::Error) -> anyhow::Error) -> anyhow::Error {
-        match self {
-            Self::Core(error) => failed(error),
-            Self::Output(error) => error.into(),
-        }
-    }
-}
-
-impl From<error::Error> for LineError {
-    fn from(error: error::Error) -> Self {
-        Self::Core(error)
-    }
-}
-
-impl From<std::io::Error> for LineError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Output(error)
     }
 }

@@ -16,15 +16,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
-use crate::core::draft::World;
-use crate::core::lock::Patience;
+use crate::core::disk::lock::Patience;
+use crate::core::disk::write::Manners;
+use crate::core::edit::draft::World;
+use crate::core::error::ErrorKind;
 use crate::core::time;
-use crate::core::when::{self, End};
-use crate::core::write::Manners;
-use crate::hooks::{HookFailed, Hooks, Trouble};
+use crate::core::time::when::{self, End};
+use crate::hooks::{HookFailed, Hooks};
 use crate::run::Failed;
 use crate::ui::report::Failure;
 
@@ -65,23 +66,23 @@ impl HookArgs {
 }
 
 /// Says what went wrong with the hooks.
-pub(super) fn hook_trouble(trouble: Trouble) -> anyhow::Error {
+pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
     let hint = "a hook prints nothing, or one JSON object, and ends with 0; nothing was changed";
-    match trouble {
-        Trouble::Hook(HookFailed { command, why }) => {
-            child_failure("hook-failed", &format!("hook `{command}`"), &why, hint).into()
+    match error.downcast::<HookFailed>() {
+        Ok(HookFailed { command, why }) => {
+            child_failure(ErrorKind::HookFailed, &format!("hook `{command}`"), &why, hint).into()
         }
-        Trouble::Other(error) => error,
+        Err(error) => error,
     }
 }
 
 /// Says what went wrong with a child process.
-pub(super) fn child_failure(kind: &'static str, what: &str, why: &Failed, hint: &str) -> Failure {
-    if let Failed::Interrupted(signal) = why {
+pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &Failed, hint: &str) -> Failure {
+    match why {
         // A child was running: nothing of ours was written.
-        return Failure::interrupted(*signal);
+        Failed::Interrupted(signal) => Failure::interrupted(*signal),
+        _ => Failure::plain(kind, format!("{what}: {why}"), Some(hint.to_owned())),
     }
-    Failure::plain(kind, format!("{what}: {why}"), Some(hint.to_owned()))
 }
 
 /// Gives how long to wait for others.
@@ -95,10 +96,21 @@ pub(super) fn patience(timeout: Duration) -> Patience<'static> {
 /// What the system says.
 pub(super) fn prepare() -> io::Result<()> {
     let signal = SIGNAL.get_or_init(Arc::default);
-    for number in [SIGHUP, SIGINT, SIGTERM] {
+    let numbers = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    for number in numbers.filter(|&number| number != SIGHUP || !is_ignored(number)) {
         signal_hook::flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
     }
+    // Where it is ignored, the system buries our children itself, and how they ended is lost.
+    signal_hook::flag::register(SIGCHLD, Arc::new(AtomicBool::new(false)))?;
     Ok(())
+}
+
+/// Returns whether a signal is ignored, as `nohup` starts programs, as far as the system shows.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    ignored >> (signal - 1) & 1 == 1
 }
 
 /// Makes a file that grows too large an error instead of an end, also one that holds input.
@@ -138,9 +150,16 @@ pub(super) fn entry_id() -> String {
     id
 }
 
-/// Makes the id of a new session.
+/// Returns the id of a new session.
 pub(super) fn session_id() -> String {
-    Uuid::now_v7().to_string()
+    session_id_at(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// Returns a new session's id at a time since 1970. `Uuid::now_v7` panics where the clock is before
+/// that.
+fn session_id_at(since: Duration) -> String {
+    let time = uuid::Timestamp::from_unix(uuid::NoContext, since.as_secs(), since.subsec_nanos());
+    Uuid::new_v7(time).to_string()
 }
 
 /// Gives the permissions of a new file that comes from no other one.
@@ -218,13 +237,23 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 mod tests {
     use std::ffi::OsString;
 
-    use super::session_folders;
+    use std::time::Duration;
+
+    use super::{session_folders, session_id_at};
 
     fn check(variables: &[(&str, &str)], expected: &[&str]) {
         let value = |name: &str| variables.iter().find(|(other, _)| *other == name);
         let found = session_folders(&|name| value(name).map(|(_, value)| OsString::from(value)));
         let found: Vec<_> = found.iter().map(|folder| folder.to_str().unwrap()).collect();
         assert_eq!(found, expected, "{variables:?}");
+    }
+
+    #[test]
+    fn session_ids_are_made_at_any_time() {
+        assert!(session_id_at(Duration::ZERO).starts_with("00000000-0000-7"));
+        assert!(session_id_at(Duration::from_millis(1_767_607_201_000)).starts_with("019b"));
+        assert_eq!(session_id_at(Duration::MAX).len(), 36);
+        assert_ne!(session_id_at(Duration::ZERO), session_id_at(Duration::ZERO));
     }
 
     const PI: &str = "/home/mia/.pi/agent/sessions";

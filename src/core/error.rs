@@ -1,12 +1,55 @@
 //! Why an operation cannot be done. Bad input that can be lived with is a
-//! [`Problem`](super::problem::Problem) instead.
+//! [`Problem`](crate::core::problem::Problem) instead.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::holder::Holder;
-use crate::core::count::counted;
+use crate::core::words::{counted, listed};
+
+listed! {
+    /// The kinds of failures.
+    ErrorKind,
+    /// Returns the stable name, as JSON errors carry it.
+    name: &'static str {
+        /// the command line is wrong
+        Usage = "usage",
+        /// no entry, or no session, goes by that name
+        NotFound = "not-found",
+        /// several do
+        Ambiguous = "ambiguous",
+        /// the file's first line is no session header
+        NotASession = "not-a-session",
+        /// the file has no lines
+        Empty = "empty",
+        /// only user messages can be branched from
+        NotAUserMessage = "not-a-user-message",
+        /// the version is newer than 3, or missing though the entries have ids: it is read, but not written to
+        UnsupportedVersion = "unsupported-version",
+        /// the file was changed meanwhile
+        Changed = "changed",
+        /// a summary was asked for, and nothing can write it
+        NoSummarizer = "no-summarizer",
+        /// that program failed; nothing was written. After the fact it is a warning
+        HookFailed = "hook-failed",
+        /// that program failed; nothing was written
+        SummarizerFailed = "summarizer-failed",
+        /// another writer holds the lock
+        Locked = "locked",
+        /// another program has the file open for writing, or is in the middle of a line
+        InUse = "in-use",
+        /// a new file would replace one
+        Exists = "exists",
+        /// the file or the folder may not be written to
+        ReadOnly = "read-only",
+        /// the line is in the file, and the result is on stdout, but the system could not bring it to the disk: do not repeat the command
+        NotSynced = "not-synced",
+        /// a signal came; nothing is half-written
+        Interrupted = "interrupted",
+        /// the system says no
+        Io = "io",
+    }
+}
 
 /// A failure of a core operation. The file's name is added by the command that knows it.
 #[derive(Debug)]
@@ -78,6 +121,8 @@ pub enum Error {
     InUse {
         /// Which one.
         holder: Holder,
+        /// Whether the file would be replaced, and not appended to.
+        replaces: bool,
     },
     /// A new file would replace one.
     Exists {
@@ -101,6 +146,11 @@ pub enum Error {
         /// How to do it.
         hint: String,
     },
+    /// The change is in the file, but the system could not bring it to the disk.
+    NotSynced {
+        /// The system's reason.
+        cause: io::Error,
+    },
     /// Reading or writing failed.
     Io {
         /// What was tried, as in "cannot read".
@@ -108,6 +158,15 @@ pub enum Error {
         /// The system's reason.
         cause: io::Error,
     },
+}
+
+/// A process that holds a file open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its id.
+    pub pid: u32,
+    /// Its program's name.
+    pub program: String,
 }
 
 /// What core operations return.
@@ -127,23 +186,24 @@ impl Error {
         }
     }
 
-    /// Gives the stable name of the failure, as JSON errors carry it.
-    pub fn kind(&self) -> &'static str {
+    /// Returns what kind of failure it is.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotASession { .. } => "not-a-session",
-            Self::Empty => "empty",
-            Self::NotFound { .. } | Self::TooFarUp { .. } => "not-found",
-            Self::Ambiguous { .. } => "ambiguous",
-            Self::Changed { .. } => "changed",
-            Self::Unwritable { .. } => "unsupported-version",
-            Self::NotAUserMessage { .. } => "not-a-user-message",
-            Self::ReadOnly { .. } => "read-only",
-            Self::Locked { .. } => "locked",
-            Self::InUse { .. } | Self::Unfinished { .. } => "in-use",
-            Self::Exists { .. } => "exists",
-            Self::Interrupted { .. } => "interrupted",
-            Self::Usage { .. } => "usage",
-            Self::Io { .. } => "io",
+            Self::NotASession { .. } => ErrorKind::NotASession,
+            Self::Empty => ErrorKind::Empty,
+            Self::NotFound { .. } | Self::TooFarUp { .. } => ErrorKind::NotFound,
+            Self::Ambiguous { .. } => ErrorKind::Ambiguous,
+            Self::Changed { .. } => ErrorKind::Changed,
+            Self::Unwritable { .. } => ErrorKind::UnsupportedVersion,
+            Self::NotAUserMessage { .. } => ErrorKind::NotAUserMessage,
+            Self::ReadOnly { .. } => ErrorKind::ReadOnly,
+            Self::Locked { .. } => ErrorKind::Locked,
+            Self::InUse { .. } | Self::Unfinished { .. } => ErrorKind::InUse,
+            Self::Exists { .. } => ErrorKind::Exists,
+            Self::Interrupted { .. } => ErrorKind::Interrupted,
+            Self::Usage { .. } => ErrorKind::Usage,
+            Self::NotSynced { .. } => ErrorKind::NotSynced,
+            Self::Io { .. } => ErrorKind::Io,
         }
     }
 
@@ -155,6 +215,16 @@ impl Error {
             Self::Unfinished { line } => Some(*line),
             _ => None,
         }
+    }
+
+    /// Returns the message line by line; within a line there may be line ends of a session's text.
+    pub fn lines(&self) -> Vec<String> {
+        let Self::Ambiguous { name, candidates, count } = self else { return vec![self.to_string()] };
+        let mut lines = vec![format!("`{name}` matches {count} entries:")];
+        lines.extend(candidates.iter().map(|(id, text)| format!("  {id}  {text}")));
+        let more = count - candidates.len();
+        lines.extend((more > 0).then(|| format!("  and {more} more")));
+        lines
     }
 
     /// Says how to get on, where there is a remedy.
@@ -178,14 +248,21 @@ impl Error {
                 Some(format!("wait for process {pid}, or give it more time with `--lock-timeout`"))
             }
             Self::Locked { holder: None } => Some("give it more time with `--lock-timeout`".to_owned()),
-            Self::InUse { holder } => {
+            Self::InUse { holder, replaces: false } => {
                 Some(format!("close the session in {} first; `--force` writes all the same", holder.program))
             }
+            Self::InUse { holder, replaces: true } => Some(format!(
+                "close the session in {0} first; with `--force`, what {0} writes from then on is lost",
+                holder.program
+            )),
             Self::Exists { .. } => Some("name another file; nothing is replaced".to_owned()),
             Self::Unfinished { .. } => {
                 Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
             }
             Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::NotSynced { .. } => {
+                Some("the change is in the file: do not repeat the command; look at the disk".to_owned())
+            }
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
                 Some("name a session file in it; `ls -t FOLDER/*.jsonl | head -1` is the newest".to_owned())
             }
@@ -200,16 +277,7 @@ impl fmt::Display for Error {
             Self::NotASession { why, .. } => write!(f, "not a session: {why}"),
             Self::Empty => f.write_str("empty file, no session"),
             Self::NotFound { name, .. } => write!(f, "`{name}` names no entry"),
-            Self::Ambiguous { name, candidates, count } => {
-                write!(f, "`{name}` matches {count} entries:")?;
-                for (id, text) in candidates {
-                    write!(f, "\n  {id}  {text}")?;
-                }
-                match count - candidates.len() {
-                    0 => Ok(()),
-                    more => write!(f, "\n  and {more} more"),
-                }
-            }
+            Self::Ambiguous { .. } => f.write_str(&self.lines().join("\n")),
             Self::TooFarUp { name, ancestors } => {
                 let ancestors = counted(*ancestors, "ancestor", "ancestors");
                 write!(f, "`{name}` goes beyond the root: the entry has {ancestors}")
@@ -222,13 +290,14 @@ impl fmt::Display for Error {
             Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {}", reason(cause)),
             Self::Locked { holder: Some(pid) } => write!(f, "cannot lock it: process {pid} holds the lock"),
             Self::Locked { holder: None } => f.write_str("cannot lock it: another program holds the lock"),
-            Self::InUse { holder: Holder { pid, program } } => {
+            Self::InUse { holder: Holder { pid, program }, .. } => {
                 write!(f, "in use: {program} (process {pid}) has it open for writing and would not see the change")
             }
             Self::Exists { path } => write!(f, "cannot make `{}`: it exists", path.display()),
             Self::Unfinished { .. } => f.write_str("cannot change it: its last line is unfinished"),
             Self::Interrupted { .. } => f.write_str("interrupted; nothing was changed"),
             Self::Usage { message, .. } => f.write_str(message),
+            Self::NotSynced { cause } => write!(f, "written, but cannot sync it to the disk: {}", reason(cause)),
         }
     }
 }

@@ -2,56 +2,63 @@
 
 use std::collections::BTreeMap;
 
+use crate::core::words::listed;
+
 /// How many problems of one kind are kept whole; further ones are only counted, so that a file of
 /// nothing but bad lines costs neither memory nor a screen.
 const KEPT: usize = 20;
 
-/// The kinds of problems. The names are part of the JSON interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ProblemKind {
-    /// A line that is not one complete JSON object.
-    MalformedLine,
-    /// An unfinished last line: a crash, or a writer still at work.
-    TornLine,
-    /// A line without an id, of another program.
-    ForeignLine,
-    /// A second session header.
-    SecondHeader,
-    /// A version that is no version.
-    OddVersion,
-    /// A version that this program does not know yet.
-    NewerVersion,
-    /// An id that stands on more than one line.
-    DuplicateId,
-    /// An entry whose parent is not in the file.
-    Orphan,
-    /// Entries that are each other's ancestors.
-    Cycle,
-    /// A message that no agent could read.
-    MalformedMessage,
-    /// A compaction that does not say what it kept.
-    KeptRangeUnknown,
-    /// Not a fault of the file: the path asked for leaves something out.
-    Unreachable,
-}
-
-impl ProblemKind {
-    /// Gives the stable name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MalformedLine => "malformed-line",
-            Self::TornLine => "torn-line",
-            Self::ForeignLine => "foreign-line",
-            Self::SecondHeader => "second-header",
-            Self::OddVersion => "odd-version",
-            Self::NewerVersion => "newer-version",
-            Self::DuplicateId => "duplicate-id",
-            Self::Orphan => "orphan",
-            Self::Cycle => "cycle",
-            Self::MalformedMessage => "malformed-message",
-            Self::KeptRangeUnknown => "kept-range-unknown",
-            Self::Unreachable => "unreachable",
-        }
+listed! {
+    /// The kinds of warnings: first those of files, then those of commands.
+    WarningKind,
+    /// Returns the stable name, as JSON warnings carry it.
+    name: &'static str {
+        /// not one JSON object; skipped
+        MalformedLine = "malformed-line",
+        /// an unfinished last line, of a crash or of a writer still at work; skipped
+        TornLine = "torn-line",
+        /// a line without id, of another program; no entry
+        ForeignLine = "foreign-line",
+        /// ignored
+        SecondHeader = "second-header",
+        /// the header's version is none; read as well as can be
+        OddVersion = "odd-version",
+        /// the header's version is newer than 3; read as well as can be
+        NewerVersion = "newer-version",
+        /// the last line with the id counts
+        DuplicateId = "duplicate-id",
+        /// the parent is not in the file; shown as a root
+        Orphan = "orphan",
+        /// entries that are each other's ancestors; cut above the first of them
+        Cycle = "cycle",
+        /// a message without a known role; adds nothing to the context
+        MalformedMessage = "malformed-message",
+        /// a compaction whose first kept entry is not on its path; nothing before it is in the context
+        KeptRangeUnknown = "kept-range-unknown",
+        /// the path starts at an orphan: earlier entries are cut off
+        Unreachable = "unreachable",
+        /// the file was of an old version and was migrated in the same step
+        Migrated = "migrated",
+        /// an option does nothing with this format
+        Usage = "usage",
+        /// a file that was found in a folder is none
+        NotASession = "not-a-session",
+        /// sessions were looked for, and one is not allowed to read some files or folders
+        PassedOver = "passed-over",
+        /// a label with `--leaf` moves the leaf to another branch
+        LeafMoved = "leaf-moved",
+        /// the leaf is already there; what was given with the move did nothing
+        Noop = "noop",
+        /// the new session ends between a tool call and its result
+        UnansweredCall = "unanswered-call",
+        /// what is left behind has no text: moved without a summary
+        NothingToSummarize = "nothing-to-summarize",
+        /// the change is made, but the system could not sync the folder: after a power failure the old state may be back
+        FolderNotSynced = "folder-not-synced",
+        /// the file has other names, which go on naming what it was
+        HardLink = "hard-link",
+        /// a hook failed after everything was done; that stays
+        HookFailed = "hook-failed",
     }
 }
 
@@ -59,7 +66,7 @@ impl ProblemKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What kind of thing.
-    pub kind: ProblemKind,
+    pub kind: WarningKind,
     /// 1-based line, if it is about one.
     pub line: Option<u32>,
     /// What is odd and what was made of it, in words.
@@ -70,12 +77,12 @@ pub struct Problem {
 #[derive(Clone, Debug, Default)]
 pub struct Problems {
     kept: Vec<Problem>,
-    counts: BTreeMap<ProblemKind, usize>,
+    counts: BTreeMap<WarningKind, usize>,
 }
 
 impl Problems {
     /// Adds a problem; its words are only made if they are kept.
-    pub fn push(&mut self, kind: ProblemKind, line: Option<u32>, message: impl FnOnce() -> String) {
+    pub fn push(&mut self, kind: WarningKind, line: Option<u32>, message: impl FnOnce() -> String) {
         let count = self.counts.entry(kind).or_default();
         *count += 1;
         if *count <= KEPT {
@@ -85,7 +92,7 @@ impl Problems {
 
     /// Takes over what was found in a later part of the file, whose lines are counted from 0.
     pub(crate) fn append(&mut self, later: Self, lines_before: u32) {
-        let mut room: BTreeMap<ProblemKind, usize> = BTreeMap::new();
+        let mut room: BTreeMap<WarningKind, usize> = BTreeMap::new();
         for (&kind, &more) in &later.counts {
             let count = self.counts.entry(kind).or_default();
             room.insert(kind, KEPT.saturating_sub(*count));
@@ -102,7 +109,7 @@ impl Problems {
     }
 
     /// Tells how many problems of a kind there are.
-    pub fn count(&self, kind: ProblemKind) -> usize {
+    pub fn count(&self, kind: WarningKind) -> usize {
         self.counts.get(&kind).copied().unwrap_or(0)
     }
 
@@ -128,20 +135,20 @@ impl Problems {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProblemKind, Problems};
+    use super::{Problems, WarningKind};
 
     #[test]
     fn keeps_the_first_and_counts_the_rest() {
         let mut first = Problems::default();
         let mut later = Problems::default();
         for line in 0..15 {
-            first.push(ProblemKind::MalformedLine, Some(line + 1), || format!("first {line}"));
-            later.push(ProblemKind::MalformedLine, Some(line + 1), || format!("later {line}"));
+            first.push(WarningKind::MalformedLine, Some(line + 1), || format!("first {line}"));
+            later.push(WarningKind::MalformedLine, Some(line + 1), || format!("later {line}"));
         }
-        later.push(ProblemKind::Orphan, Some(3), || "orphan".to_owned());
+        later.push(WarningKind::Orphan, Some(3), || "orphan".to_owned());
         first.append(later, 100);
         let list = first.list();
-        assert_eq!(first.count(ProblemKind::MalformedLine), 30);
+        assert_eq!(first.count(WarningKind::MalformedLine), 30);
         assert_eq!(list.len(), 22);
         assert_eq!(list[15].line, Some(101));
         assert_eq!(list[18].message, "orphan");

@@ -11,8 +11,8 @@ use super::screen::Screen;
 use super::tips::{self, TipText};
 use crate::core::check::why::{Tip, Why};
 use crate::core::check::{Code, Finding, Severity};
-use crate::core::count::counted;
 use crate::core::time;
+use crate::core::words::counted;
 
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

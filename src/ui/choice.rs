@@ -6,7 +6,7 @@ use super::entry::speaker;
 use super::escape;
 use super::fit;
 use crate::core::entry::Traits;
-use crate::core::offer::{Offer, Reason};
+use crate::core::naming::offer::{Offer, Reason};
 use crate::core::time;
 
 /// The most columns of what is said about a choice.

@@ -11,12 +11,12 @@ use super::escape;
 use super::fit;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::body::Bodies;
-use crate::core::compare::{self, Change, Difference, Settings, Weighed};
+use crate::core::context::compare::{self, Change, Difference, Settings, Weighed};
+use crate::core::context::stats::Size;
 use crate::core::context::{Context, Item};
 use crate::core::error::Result;
 use crate::core::session::Session;
-use crate::core::stats::Size;
+use crate::core::session::body::Bodies;
 
 /// Which of the two contexts has a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl<'s> DifferenceText<'s> {
 /// A message that only one of two contexts has.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MessageRow<'a> {
+struct MessageRow<'a> {
     entry_id: &'a str,
     role: &'a str,
     tokens: u64,
@@ -119,27 +119,25 @@ pub struct MessageRow<'a> {
 }
 
 impl<'a> MessageRow<'a> {
-    /// Takes a message.
-    ///
-    /// # Errors
-    /// As [`compare::words`].
-    pub fn new(bodies: &mut Bodies<'a>, message: &Weighed) -> Result<Self> {
+    fn new<'s: 'a>(bodies: &mut Bodies<'s>, message: &Weighed) -> Result<Self> {
         let (item, session) = (message.item, bodies.session());
         let text = compare::words(bodies, item)?;
         Ok(Self { entry_id: session.id(item.node()), role: item.role(session), tokens: message.tokens, text })
     }
 }
 
-/// What stands before the messages (`context --diff ENTRY --json`).
+/// How two contexts differ (`context --diff ENTRY --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DifferenceHead<'a> {
+pub struct DifferenceRow<'a> {
     from_leaf_id: Option<&'a str>,
     to_leaf_id: Option<&'a str>,
     common: SizeRow,
     dropped_tokens: u64,
     added_tokens: u64,
     state: StateRow<'a>,
+    dropped: Vec<MessageRow<'a>>,
+    added: Vec<MessageRow<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -179,19 +177,33 @@ impl<T> From<Change<T>> for ChangeRow<T> {
     }
 }
 
-impl<'a> DifferenceHead<'a> {
+impl<'a> DifferenceRow<'a> {
     /// Takes two contexts and how they differ.
-    pub fn new(session: &'a Session, from: &'a Context, to: &'a Context, difference: &Difference) -> Self {
+    ///
+    /// # Errors
+    /// As [`compare::words`].
+    pub fn new<'s: 'a>(
+        bodies: &mut Bodies<'s>,
+        from: &'a Context,
+        to: &'a Context,
+        difference: &Difference,
+    ) -> Result<Self> {
+        let session = bodies.session();
+        let mut rows = |messages: &[Weighed]| {
+            messages.iter().map(|message| MessageRow::new(bodies, message)).collect::<Result<_>>()
+        };
         let id = |context: &Context| context.leaf.map(|leaf| session.id(leaf));
         let Size { messages, tokens } = difference.common;
-        Self {
+        Ok(Self {
             from_leaf_id: id(from),
             to_leaf_id: id(to),
             common: SizeRow { messages, tokens },
             dropped_tokens: Difference::size(&difference.dropped).tokens,
             added_tokens: Difference::size(&difference.added).tokens,
             state: StateRow::new(Settings::between(&from.state, &to.state)),
-        }
+            dropped: rows(&difference.dropped)?,
+            added: rows(&difference.added)?,
+        })
     }
 }
 

@@ -7,9 +7,9 @@ use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::context::State;
-use crate::core::count::counted;
+use crate::core::context::stats::Size;
 use crate::core::json::{Kind, Raw};
-use crate::core::stats::Size;
+use crate::core::words::counted;
 
 /// Draws the state that heads a transcript.
 pub fn heading(screen: &Screen, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {

@@ -6,8 +6,8 @@ use super::escape;
 use super::fit;
 use super::paint::Ink;
 use super::screen::Screen;
+use crate::core::entry::preview::LIMIT;
 use crate::core::entry::{Kind, Role, Traits};
-use crate::core::preview::LIMIT;
 use crate::core::session::{NodeId, Session};
 
 /// Returns the words of a row with who speaks; not yet safe to print.

@@ -7,11 +7,11 @@ use super::entry::{ShortIds, speaker};
 use super::escape;
 use super::screen::Screen;
 use super::tree::left_out;
-use crate::core::count::counted;
 use crate::core::entry::Kind;
-use crate::core::rows::Rows;
 use crate::core::session::{NodeId, Session};
-use crate::core::shape::{Knot, Shape};
+use crate::core::tree::rows::Rows;
+use crate::core::tree::shape::{Knot, Shape};
+use crate::core::words::counted;
 
 mod dot;
 mod mermaid;

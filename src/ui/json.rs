@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::core::body::Bodies;
+use crate::core::edit::label::Change;
 use crate::core::error::Result;
+use crate::core::json::text;
 use crate::core::json::{Kind, Raw};
-use crate::core::label::Change;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::text;
 use crate::core::time::{self, Stamp};
 
 /// A row of the tree (`tree --format jsonl`). There may be a million of them: [`Self::push`] writes
@@ -150,13 +150,16 @@ pub struct LabelChange<'a> {
     /// The file, if it was named by other than its path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_file: Option<String>,
+    /// False if the line is in the file, but could not be synced to the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced: Option<bool>,
 }
 
 impl<'a> LabelChange<'a> {
     /// Takes what was written.
-    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>) -> Self {
+    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
-        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file }
+        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file, synced }
     }
 }
 
@@ -199,6 +202,9 @@ pub struct Navigated<'a> {
     /// The file, if it was named by other than its path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_file: Option<String>,
+    /// False if what was written is in the file, but could not be synced to the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synced: Option<bool>,
 }
 
 /// A context in short.

@@ -9,6 +9,7 @@ pub mod context;
 pub mod entry;
 pub mod escape;
 pub mod excerpt;
+pub mod exit;
 pub mod fit;
 pub mod graph;
 pub mod json;

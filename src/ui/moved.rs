@@ -8,12 +8,12 @@ use super::entry;
 use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::body::Bodies;
 use crate::core::context::State;
-use crate::core::count::counted;
+use crate::core::edit::navigate::{self, Move};
 use crate::core::error::Result;
-use crate::core::navigate::{self, Move};
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
+use crate::core::words::counted;
 
 /// A move and what came of it.
 #[derive(Debug)]
@@ -39,23 +39,37 @@ pub struct Told<'a> {
 /// What stands before the file.
 const FILE: &str = "in";
 
-/// Tells what moved where, what was left behind, and what the context is now.
-///
-/// # Errors
-/// As [`Bodies::words`].
-pub fn text(bodies: &mut Bodies<'_>, told: &Told<'_>, screen: &Screen) -> Result<String> {
-    let plan = told.plan;
-    let mut rows = Vec::new();
-    if told.is_noop {
-        rows.push(("leaf", format!("{} (already there)", named(bodies, plan.old, screen)?)));
-    } else {
-        rows.push(("from", named(bodies, plan.old, screen)?));
-        let to = match plan.editor_text {
+/// The ends of a move in words.
+#[derive(Debug)]
+pub struct Ends {
+    old: String,
+    new: String,
+}
+
+impl Ends {
+    /// Reads the words of the entries.
+    ///
+    /// # Errors
+    /// As [`Bodies::words`].
+    pub fn read(bodies: &mut Bodies<'_>, plan: &Move, screen: &Screen) -> Result<Self> {
+        let new = match plan.editor_text {
             // A message that is taken back is a better landmark than the entry above it.
             Some(_) => format!("before {}", named(bodies, plan.target, screen)?),
             None => named(bodies, plan.position, screen)?,
         };
-        rows.push((if told.is_dry { "would go" } else { "to" }, to));
+        Ok(Self { old: named(bodies, plan.old, screen)?, new })
+    }
+}
+
+/// Returns what moved where, what was left behind, and what the context is now.
+pub fn text(ends: &Ends, told: &Told<'_>, screen: &Screen) -> String {
+    let plan = told.plan;
+    let mut rows = Vec::new();
+    if told.is_noop {
+        rows.push(("leaf", format!("{} (already there)", ends.old)));
+    } else {
+        rows.push(("from", ends.old.clone()));
+        rows.push((if told.is_dry { "would go" } else { "to" }, ends.new.clone()));
         let left = match plan.abandoned.len() {
             0 => "nothing".to_owned(),
             count => counted(count, "entry", "entries"),
@@ -78,7 +92,7 @@ pub fn text(bodies: &mut Bodies<'_>, told: &Told<'_>, screen: &Screen) -> Result
         let screen = Screen { width, ..screen.clone() };
         out.push_str(&screen.row([(Ink::Dim, &*name), (Ink::Plain, &*value)]));
     }
-    Ok(out)
+    out
 }
 
 /// Gives the text that goes into the editor.

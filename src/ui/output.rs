@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use serde::Serialize;
 use tempfile::SpooledTempFile;
@@ -56,6 +58,19 @@ impl Output {
             Some(held) => held.write_all(bytes),
             None => self.stream.write_all(bytes),
         }
+    }
+
+    /// Writes a path on a line of its own: as it is for a program, which is to find the file by it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn path(&mut self, path: &Path) -> io::Result<()> {
+        if self.is_terminal {
+            self.put(escape::line(&path.display().to_string()).as_bytes())?;
+        } else {
+            self.put(path.as_os_str().as_bytes())?;
+        }
+        self.put(b"\n")
     }
 
     /// Writes JSON text, whole strings only; bad UTF-8 becomes U+FFFD.

@@ -4,12 +4,13 @@
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::report::Report;
+use crate::parallel;
 
 /// How long a moment is.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -82,8 +83,8 @@ impl Progress {
         let shared = Arc::new(Shared { draw, done, stage: Mutex::default(), bell: Condvar::new() });
         let drawer = Arc::clone(&shared);
         // Without a thread nothing is shown.
-        let thread = thread::Builder::new().spawn(move || drawer.run(delay));
-        Self(thread.ok().map(|thread| (shared, thread)))
+        let thread = parallel::in_background(move || drawer.run(delay));
+        Self(thread.map(|thread| (shared, thread)))
     }
 
     /// Tells whether there may be something to be seen, which other output must not meet.

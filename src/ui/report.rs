@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::escape;
+use super::exit::Exit;
 use super::paint::{Ink, Paint};
-use crate::core::count::counted;
-use crate::core::error::Error;
-use crate::core::problem::Problem;
+use crate::core::error::{Error, ErrorKind};
+use crate::core::problem::{Problem, WarningKind};
 
 /// A failure with everything that is told about it.
 #[derive(Debug)]
 pub struct Failure {
     /// The stable name.
-    pub kind: &'static str,
+    pub kind: ErrorKind,
     /// What failed and why.
     pub message: String,
     /// The message as people get it, line by line; each is made safe by itself.
@@ -27,58 +27,73 @@ pub struct Failure {
     pub line: Option<u32>,
     /// How to get on.
     pub hint: Option<String>,
-    /// The exit code.
-    pub exit: u8,
+    /// How the program ends.
+    pub exit: Exit,
 }
-
-/// The exit code of what could not be done.
-pub const COULD_NOT: u8 = 2;
-/// The exit code of what a hook said no to.
-pub const CANCELLED: u8 = 3;
 
 impl Failure {
     /// Wraps a failure of the core with the file's name.
     pub fn new(error: &Error, file: &Path) -> Self {
-        let file = (file != Path::new("-")).then(|| file.to_owned());
-        let exit = match error {
-            // 128 + the signal's number, as shells have it.
-            Error::Interrupted { signal } => u8::try_from(128 + signal).unwrap_or(COULD_NOT),
-            _ => COULD_NOT,
-        };
-        let lines = match error {
-            Error::Ambiguous { name, candidates, count } => {
-                let lines = candidates.iter().map(|(id, text)| format!("  {id}  {text}"));
-                let more = count - candidates.len();
-                let head = format!("`{name}` matches {}:", counted(*count, "entry", "entries"));
-                let more = (more > 0).then(|| format!("  and {more} more"));
-                std::iter::once(head).chain(lines).chain(more).collect()
-            }
-            _ => vec![error.to_string()],
-        };
-        let (kind, message, line, hint) = (error.kind(), error.to_string(), error.line(), error.hint());
-        Self { kind, message, lines, file, line, hint, exit }
+        Self { file: (file != Path::new("-")).then(|| file.to_owned()), ..Self::from(error) }
+    }
+
+    /// Takes the failure that ended a command; one that is neither the core's nor a command's is of
+    /// writing the output.
+    pub fn of(error: anyhow::Error) -> Self {
+        let error = error.downcast::<Error>().map(|error| Self::from(&error)).or_else(|error| error.downcast());
+        error.unwrap_or_else(|error| Self::output(&format_args!("{error:#}")))
     }
 
     /// Makes the failure of being asked to stop.
     pub fn interrupted(signal: i32) -> Self {
-        let error = Error::Interrupted { signal };
-        Self { file: None, ..Self::new(&error, Path::new("-")) }
+        Self::from(&Error::Interrupted { signal })
     }
 
     /// Makes a failure of the command line.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::plain("usage", message.into(), Some(hint.into()))
+        Self::plain(ErrorKind::Usage, message.into(), Some(hint.into()))
     }
 
     /// Makes a failure to write what was to be printed.
     pub fn output(cause: &dyn fmt::Display) -> Self {
-        Self::plain("io", format!("cannot write the output: {cause}"), None)
+        Self::plain(ErrorKind::Io, format!("cannot write the output: {cause}"), None)
     }
 
     /// Makes a failure that is about no file.
-    pub fn plain(kind: &'static str, message: String, hint: Option<String>) -> Self {
+    pub fn plain(kind: ErrorKind, message: String, hint: Option<String>) -> Self {
         let lines = vec![message.clone()];
-        Self { kind, message, lines, file: None, line: None, hint, exit: COULD_NOT }
+        Self { kind, message, lines, file: None, line: None, hint, exit: Exit::CouldNot }
+    }
+}
+
+impl From<&Error> for Failure {
+    /// Takes a failure of the core; the file's name is to be added where it is known.
+    fn from(error: &Error) -> Self {
+        let exit = match error {
+            Error::Interrupted { signal } => Exit::after(*signal),
+            _ => Exit::CouldNot,
+        };
+        let (kind, message, line, hint) = (error.kind(), error.to_string(), error.line(), error.hint());
+        Self { kind, message, lines: error.lines(), file: None, line, hint, exit }
+    }
+}
+
+/// Names the file that a failure of the core is about; done once, where a command ends or turns to
+/// another file. Failures of commands and of writing the output stay as they are.
+pub trait About<T> {
+    /// Adds the name of the file.
+    ///
+    /// # Errors
+    /// A [`Failure`] in place of the core's error.
+    fn about(self, file: &Path) -> anyhow::Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> About<T> for Result<T, E> {
+    fn about(self, file: &Path) -> anyhow::Result<T> {
+        self.map_err(|error| match error.into().downcast::<Error>() {
+            Ok(error) => Failure::new(&error, file).into(),
+            Err(error) => error,
+        })
     }
 }
 
@@ -127,18 +142,18 @@ impl Report {
     /// Tells of what is odd in a file.
     pub fn problems(self, problems: &[Problem], file: &Path) {
         for Problem { kind, line, message } in problems {
-            self.warn(kind.name(), message, Some(file), *line);
+            self.warn(*kind, message, Some(file), *line);
         }
     }
 
     /// Gives a warning.
-    pub fn warn(self, kind: &str, message: &str, file: Option<&Path>, line: Option<u32>) {
+    pub fn warn(self, kind: WarningKind, message: &str, file: Option<&Path>, line: Option<u32>) {
         if self.quiet {
             return;
         }
         let file = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
         if self.json {
-            return self.object(&Line::<()>::Warning(Message { kind, message, file, line, hint: None }));
+            return self.object(&Line::<()>::Warning(Message { kind: kind.name(), message, file, line, hint: None }));
         }
         self.say("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
     }
@@ -177,7 +192,7 @@ impl Report {
         let file = file.as_ref().map(|file| file.display().to_string());
         let hint = hint.as_deref().filter(|_| !self.quiet);
         if self.json {
-            return self.object(&Line::<()>::Error(Message { kind, message, file, line: *line, hint }));
+            return self.object(&Line::<()>::Error(Message { kind: kind.name(), message, file, line: *line, hint }));
         }
         let (head, rest) = lines.split_first().map_or((&message[..], &[][..]), |(head, rest)| (&head[..], rest));
         self.say("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));
@@ -213,4 +228,37 @@ fn place(file: Option<&str>, line: Option<u32>) -> String {
 /// Writes to stderr; if that fails there is nobody left to tell.
 fn print(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::Path;
+
+    use super::{About, Error, ErrorKind, Failure};
+
+    #[test]
+    fn the_core_s_errors_get_the_first_file_that_is_named_and_others_none() {
+        let named = |error: anyhow::Error| Err::<(), _>(error).about(Path::new("a")).about(Path::new("b")).unwrap_err();
+        let failure = |error: anyhow::Error| Failure::of(named(error));
+        let error = failure(Error::NotASession { line: 2, why: "text" }.into());
+        assert_eq!(
+            (error.kind, error.file.as_deref(), error.line),
+            (ErrorKind::NotASession, Some(Path::new("a")), Some(2))
+        );
+        let error = failure(Failure::usage("wrong", "right").into());
+        assert_eq!((error.kind, error.file), (ErrorKind::Usage, None));
+        let error = failure(io::Error::other("full").into());
+        assert_eq!(
+            (error.kind, error.file, &error.message[..]),
+            (ErrorKind::Io, None, "cannot write the output: full")
+        );
+        // The program ends quietly by it.
+        assert!(named(io::Error::from(io::ErrorKind::BrokenPipe).into()).is::<io::Error>());
+        assert_eq!(Failure::of(Error::Empty.into()).kind, ErrorKind::Empty);
+        assert_eq!(
+            Err::<(), _>(Error::Empty).about(Path::new("-")).unwrap_err().downcast::<Failure>().unwrap().file,
+            None
+        );
+    }
 }

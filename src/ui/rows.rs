@@ -1,19 +1,19 @@
 //! Rows made on all cores and written in their order.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::json::{self, Time, TreeRow};
 use super::output::Output;
-use crate::core::body::Bodies;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
+use crate::core::json::Object;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
+use crate::parallel::Pool;
 
 /// What rows say, for any number of threads. A body that must be read is read by one at a time.
 #[derive(Debug)]
@@ -108,10 +108,7 @@ impl<'b, 's> LineRows<'b, 's> {
     /// # Errors
     /// As [`Bodies::entry`].
     pub fn add_entry(&self, out: &mut Vec<u8>, node: NodeId) -> Result<()> {
-        out.pop();
-        out.extend_from_slice(b",\"entry\":");
-        out.extend_from_slice(self.lock().entry(node)?.object().bytes());
-        out.push(b'}');
+        Object::reopen(out).json("entry", self.lock().entry(node)?.object().bytes());
         Ok(())
     }
 }
@@ -136,150 +133,31 @@ pub fn write<E: From<io::Error> + Send>(
     make: impl Fn(Range<usize>, &mut Vec<u8>) -> Made<E> + Sync,
 ) -> Made<E> {
     let pieces = count.div_ceil(PIECE);
-    let make = |piece: usize, buffer: &mut Vec<u8>| make(piece * PIECE..count.min((piece + 1) * PIECE), buffer);
     let jobs = jobs.min(pieces);
-    if jobs < 2 {
-        let mut buffer = Vec::new();
-        return (0..pieces).try_for_each(|piece| {
-            buffer.clear();
-            let made = make(piece, &mut buffer);
-            output.put(&buffer)?;
-            made
-        });
-    }
-    let work = Work { pieces, ahead: jobs * AHEAD, state: Mutex::default(), changed: Condvar::new() };
-    thread::scope(|scope| {
-        for _ in 1..jobs {
-            // Without a further thread it goes on all the same.
-            let _ = thread::Builder::new().spawn_scoped(scope, || work.help(&make));
+    let spare = Mutex::<Vec<Vec<u8>>>::default();
+    let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+    let worker = || {
+        |piece: usize| {
+            let mut buffer = spare().pop().unwrap_or_default();
+            let made = make(piece * PIECE..count.min((piece + 1) * PIECE), &mut buffer);
+            (buffer, made)
         }
-        let done = work.write(output, &make);
-        work.lock().next = pieces;
-        work.changed.notify_all();
-        done
-    })
-}
-
-/// The pieces of one output.
-struct Work<E> {
-    pieces: usize,
-    /// How many pieces may be made and not yet written.
-    ahead: usize,
-    state: Mutex<State<E>>,
-    changed: Condvar,
-}
-
-struct State<E> {
-    /// The next piece that nobody makes yet.
-    next: usize,
-    /// How many are written.
-    written: usize,
-    made: HashMap<usize, (Vec<u8>, Made<E>)>,
-    /// Buffers to use again.
-    spare: Vec<Vec<u8>>,
-    /// A thread panicked: what it was to make will never come.
-    is_over: bool,
-}
-
-impl<E> Default for State<E> {
-    fn default() -> Self {
-        Self { next: 0, written: 0, made: HashMap::new(), spare: Vec::new(), is_over: false }
-    }
-}
-
-impl<E: From<io::Error>> Work<E> {
-    fn lock(&self) -> MutexGuard<'_, State<E>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'s>(&self, state: MutexGuard<'s, State<E>>) -> MutexGuard<'s, State<E>> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes pieces until there are none left.
-    fn help(&self, make: &impl Fn(usize, &mut Vec<u8>) -> Made<E>) {
-        let mut state = self.lock();
-        while state.next < self.pieces && !state.is_over {
-            state =
-                if state.next < state.written + self.ahead { self.make_next(state, make) } else { self.wait(state) };
-        }
-    }
-
-    /// Writes all pieces; makes some itself while the one that is due is not there.
-    fn write(&self, output: &mut Output, make: &impl Fn(usize, &mut Vec<u8>) -> Made<E>) -> Made<E> {
-        let mut state = self.lock();
-        while state.written < self.pieces && !state.is_over {
-            let due = state.written;
-            if let Some((mut buffer, made)) = state.made.remove(&due) {
-                drop(state);
-                output.put(&buffer)?;
-                made?;
-                buffer.clear();
-                state = self.lock();
-                state.written += 1;
-                state.spare.push(buffer);
-                self.changed.notify_all();
-            } else if state.next < self.pieces && state.next < due + self.ahead {
-                state = self.make_next(state, make);
-            } else {
-                state = self.wait(state);
-            }
-        }
+    };
+    Pool::new(jobs, jobs * AHEAD).run(pieces, worker, |_, (mut buffer, made)| {
+        output.put(&buffer)?;
+        made?;
+        buffer.clear();
+        spare().push(buffer);
         Ok(())
-    }
-
-    fn make_next<'s>(
-        &'s self,
-        mut state: MutexGuard<'s, State<E>>,
-        make: &impl Fn(usize, &mut Vec<u8>) -> Made<E>,
-    ) -> MutexGuard<'s, State<E>> {
-        let piece = state.next;
-        state.next += 1;
-        let mut buffer = state.spare.pop().unwrap_or_default();
-        drop(state);
-        let alarm = Alarm(self);
-        let made = make(piece, &mut buffer);
-        drop(alarm);
-        let mut state = self.lock();
-        state.made.insert(piece, (buffer, made));
-        self.changed.notify_all();
-        state
-    }
-}
-
-/// Ends the work of all threads if one panics, so that none waits for what it was to make.
-struct Alarm<'w, E: From<io::Error>>(&'w Work<E>);
-
-impl<E: From<io::Error>> Drop for Alarm<'_, E> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.lock().is_over = true;
-            self.0.changed.notify_all();
-        }
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::panic::{self, AssertUnwindSafe};
 
     use super::{PIECE, write};
     use crate::ui::output::Output;
-
-    #[test]
-    fn a_panic_ends_all_threads() {
-        for bad in [0, 5 * PIECE] {
-            let run = || {
-                let mut output = Output::new();
-                write(&mut output, 20 * PIECE, 4, |range, _| {
-                    assert!(range.start != bad, "on purpose");
-                    io::Result::Ok(())
-                })
-            };
-            assert!(panic::catch_unwind(AssertUnwindSafe(run)).is_err());
-        }
-    }
 
     #[test]
     fn an_error_ends_all_threads() {

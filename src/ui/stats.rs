@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::context;
 use super::list::{Column, Listing};
 use super::screen::Screen;
-use crate::core::count::counted;
+use crate::core::context::stats::{Part, Stats};
+use crate::core::context::usage::{Amounts, whole};
 use crate::core::session::Session;
-use crate::core::stats::{Part, Stats};
-use crate::core::usage::{Amounts, whole};
+use crate::core::words::counted;
 
 /// Draws what fills a context, and what was used on the way to it.
 pub fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Screen) -> String {

@@ -7,7 +7,7 @@ use super::escape;
 use super::fit;
 use super::list::{Column, Listing, PIECE};
 use super::screen::Screen;
-use crate::core::count::counted;
+use crate::core::words::counted;
 
 /// One file.
 #[derive(Debug)]

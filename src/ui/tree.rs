@@ -8,11 +8,11 @@ use super::excerpt::beside;
 use super::fit::{self, Give};
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::count::counted;
-use crate::core::rows::{Branch, Row, Rows};
 use crate::core::search::{Excerpt, Query};
 use crate::core::session::Session;
-use crate::core::shape::LeftOut;
+use crate::core::tree::rows::{Branch, Row, Rows};
+use crate::core::tree::shape::LeftOut;
+use crate::core::words::counted;
 
 /// Columns of one level of branching.
 const LEVEL: usize = 5;

@@ -15,13 +15,13 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use session_tree::core::body::Bodies;
 use session_tree::core::entry::Scan;
-use session_tree::core::line::{BLOCK, Lines};
-use session_tree::core::load::Keep;
+use session_tree::core::read::line::{BLOCK, Lines};
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
-use session_tree::core::source::Source;
-use session_tree::core::walk;
+use session_tree::core::session::body::Bodies;
+use session_tree::core::tree::walk;
 use session_tree::ui::rows::{LineRows, Place};
 use tempfile::NamedTempFile;
 

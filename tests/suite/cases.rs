@@ -1,7 +1,7 @@
 //! Damaged and odd session files that users of agents met in public, and what is right for each.
 //!
 //! `tests/data/cases` holds the files as they were reported, cut to the fewest lines. The table
-//! says what reading must find in each; the tests behind it look closer where a case has a point
+//! says what reading must find in each; the tests after it look closer where a case has a point
 //! of its own.
 
 use std::fs;
@@ -9,20 +9,20 @@ use std::path::PathBuf;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use session_tree::core::body::Bodies;
+use session_tree::core::context::message;
 use session_tree::core::context::{self, Context};
 use session_tree::core::error::Error;
-use session_tree::core::load::Keep;
-use session_tree::core::message;
+use session_tree::core::naming;
 use session_tree::core::problem::Problem;
-use session_tree::core::select;
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::source::Source;
-use session_tree::core::walk;
+use session_tree::core::tree::walk;
 use session_tree::ui::entry::ShortIds;
 use unicode_width::UnicodeWidthStr;
 
-use super::support::{self, Run};
+use crate::support::{self, Run};
 
 /// What reading must find in a file.
 #[derive(Debug, PartialEq)]
@@ -320,7 +320,7 @@ fn context(session: &Session) -> Context {
     context::build(&mut Bodies::new(session), session.leaf()).unwrap()
 }
 
-/// Gives the messages of the context at the leaf, as bytes.
+/// Returns the messages of the context at the leaf, as bytes.
 fn messages(session: &Session) -> Vec<Vec<u8>> {
     let mut bodies = Bodies::new(session);
     let message = |&item: &_| {
@@ -331,7 +331,7 @@ fn messages(session: &Session) -> Vec<Vec<u8>> {
     context(session).items.iter().map(message).collect()
 }
 
-/// Gives the rows of `tree --format jsonl` with some of their members.
+/// Returns the rows of `tree --format jsonl` with some of their members.
 fn rows<'m>(file: &str, members: impl IntoIterator<Item = &'m str> + Clone) -> Vec<Value> {
     let rows = run("tree", file, &["--filter", "all", "--format", "jsonl"]).json_lines();
     rows.iter().map(|row| members.clone().into_iter().map(|name| row[name].clone()).collect()).collect()
@@ -374,7 +374,7 @@ fn reading_finds_what_is_there() {
 }
 
 #[test]
-fn the_table_has_every_file() {
+fn table_has_every_case_file() {
     let files = fs::read_dir(support::data("cases")).unwrap().map(|file| file.unwrap().path());
     let mut files: Vec<_> = files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     files.sort();
@@ -417,10 +417,10 @@ fn every_command_can_read_every_file() {
 }
 
 #[test]
-fn what_is_no_session_is_refused() {
+fn file_that_is_not_a_session_is_refused() {
     for (file, kind, line) in REFUSED {
         let error = Session::load(Source::spool(&bytes(file)[..]).unwrap(), Keep::NOTHING, 1).unwrap_err();
-        assert_eq!((error.kind(), error.line()), (kind, line), "{file}");
+        assert_eq!((error.kind().name(), error.line()), (kind, line), "{file}");
         for (command, is_json) in COMMANDS {
             let run = run(command[0], file, &command[1..]);
             let what = format!("{command:?} on {file}: {run:?}");
@@ -440,7 +440,7 @@ fn what_is_no_session_is_refused() {
 }
 
 #[test]
-fn c01_a_torn_tail_is_named_with_its_byte() {
+fn c01_unfinished_last_line_is_named_with_its_byte() {
     let bytes = bytes("c01-truncated-tail");
     let start = bytes.iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
     let problems = session("c01-truncated-tail").problems.list();
@@ -449,7 +449,7 @@ fn c01_a_torn_tail_is_named_with_its_byte() {
 }
 
 #[test]
-fn c03_c06_a_whole_record_behind_damage_is_pointed_at() {
+fn c03_c06_whole_entry_after_damage_is_reported() {
     for (file, what) in [("c03-fused-prefix-plus-entry", "a fragment"), ("c06b-nul-prefix-same-line", "NUL bytes")] {
         let problems = session(file).problems.list();
         let start = format!("{what} and a complete record (from byte ");
@@ -477,7 +477,7 @@ fn c10_only_a_line_feed_ends_a_line() {
 }
 
 #[test]
-fn c11_a_lone_surrogate_shows_as_a_replacement_and_is_copied_as_it_is() {
+fn c11_lone_surrogate_prints_as_replacement_and_is_copied_unchanged() {
     let context = run("context", "c11-lone-high-surrogate", &["--json"]).ok();
     assert!(context.contains(r"key \ud83d... cut"), "{context}");
     let text = run("tree", "c11-lone-high-surrogate", &["--entry", "a0000002"]).ok();
@@ -485,7 +485,7 @@ fn c11_a_lone_surrogate_shows_as_a_replacement_and_is_copied_as_it_is() {
 }
 
 #[test]
-fn c13_c81_the_name_of_a_session() {
+fn c13_c81_session_name_is_found() {
     let check = |file: &str, name: Option<&str>, heading: &str| {
         assert_eq!(session(file).name(), name, "{file}");
         let text = run("tree", file, &[]).ok();
@@ -504,7 +504,7 @@ fn c13_c81_the_name_of_a_session() {
 }
 
 #[test]
-fn c19_a_duplicate_counts_once_where_it_stands_last() {
+fn c19_duplicate_id_counts_once_at_its_last_line() {
     let lines: Vec<_> = rows("c19-second-header-replayed-prefix", ["id", "line", "depth", "children"]);
     let expected = [
         json!(["a0000001", 5, 0, 1]),
@@ -537,7 +537,7 @@ fn c23_a_cycle_is_cut_at_its_first_entry() {
 }
 
 #[test]
-fn c24_an_orphan_names_its_parent_and_the_context_what_it_lost() {
+fn c24_orphan_names_its_parent_and_context_warns() {
     let text = run("tree", "c24-orphan-parent", &[]).ok();
     let row = text.lines().find(|line| line.starts_with("a0000006")).unwrap();
     assert!(row.ends_with("user: after the gap  (parent a00000ff missing)"), "{row}");
@@ -676,7 +676,7 @@ fn c54_c56_unknown_types_are_shown_by_name() {
 }
 
 #[test]
-fn c58_times_of_any_spelling() {
+fn c58_times_of_any_spelling_are_read() {
     let session = session("c58-non-iso-timestamps");
     let times: Vec<_> = session.nodes().map(|node| session.stamp(node).ms()).collect();
     let known = |ms: i64| Some(1_767_607_200_000 + ms);
@@ -704,7 +704,7 @@ fn c58_siblings_are_ordered_by_time_and_unknown_times_come_last() {
 }
 
 #[test]
-fn c61_nesting_of_any_depth() {
+fn c61_nesting_of_any_depth_is_read() {
     let file = "c61-deep-json-nesting";
     let stored = String::from_utf8(bytes(file)).unwrap();
     let message = stored.lines().nth(2).unwrap().split_once(r#""message":"#).unwrap().1;
@@ -755,7 +755,7 @@ fn c62_a_long_chain_is_not_indented() {
 }
 
 #[test]
-fn c65_escapes_are_shown_and_stay_escaped_in_json() {
+fn c65_escapes_are_visible_in_text_and_escaped_in_json() {
     let text = run("tree", "c65-escapes-in-text", &[]).ok();
     assert!(
         text.contains(r"probe \x1b[2J\x1b[H\x1b[31mRED\x1b[0m \x1b]0;TITLE\x07 \x1b]52;c;c3Bvb2Y=\x07 end"),
@@ -832,9 +832,9 @@ fn c75_a_hostile_session_id_is_shown() {
 }
 
 #[test]
-fn c80_which_entry_a_name_means() {
+fn c80_names_find_their_entries() {
     let session = session("c80-ambiguous-id-prefix");
-    let find = |name: &str| select::entry(&session, session.leaf(), name);
+    let find = |name: &str| naming::entry::find(&session, session.leaf(), name);
     for (name, id) in [
         ("abcd", "abcd"),
         ("abcd0001", "abcd0001"),
@@ -853,7 +853,7 @@ fn c80_which_entry_a_name_means() {
         assert_eq!(session.id(find(name).unwrap()), id, "{name}");
     }
     for name in ["abc", "Abcd", "1234567890123457", "abcd1", "@~6", "user:5", "user:0", "label:abcd", "", "~"] {
-        assert_eq!(find(name).unwrap_err().kind(), "not-found", "{name}");
+        assert_eq!(find(name).unwrap_err().kind().name(), "not-found", "{name}");
     }
     let Err(Error::Ambiguous { candidates, count, .. }) = find("abcd0") else { panic!("`abcd0` is ambiguous") };
     let candidates: Vec<_> = candidates.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
@@ -869,6 +869,6 @@ fn c80_short_ids_that_are_printed_can_be_used() {
     let ids = ShortIds::new(&session);
     for node in session.nodes() {
         let short = ids.of(node);
-        assert_eq!(select::entry(&session, None, &short).unwrap(), node, "{short}");
+        assert_eq!(naming::entry::find(&session, None, &short).unwrap(), node, "{short}");
     }
 }

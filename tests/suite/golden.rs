@@ -12,18 +12,18 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
 use serde_json::{Value, json};
-use session_tree::core::body::Bodies;
+use session_tree::core::context::message;
+use session_tree::core::context::stats;
 use session_tree::core::context::{self, Context};
 use session_tree::core::entry::Kind;
-use session_tree::core::filter::Filter;
 use session_tree::core::json::Raw;
-use session_tree::core::message;
 use session_tree::core::search::{Query, Sieve};
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::stats;
-use session_tree::core::walk;
+use session_tree::core::tree::filter::Filter;
+use session_tree::core::tree::walk;
 
-use super::support;
+use crate::support;
 
 /// How many files there are; a test that runs on fewer has lost its data.
 const FILES: usize = 30;
@@ -77,7 +77,7 @@ impl Case {
         numbers.as_array().unwrap().iter().map(|at| self.expected["values"][number(at)].clone()).collect()
     }
 
-    /// Tells whether a `model_change` has a member: the agents know only their own form of it.
+    /// Returns whether a `model_change` has a member: the agents know only their own form of it.
     fn changes_model_by(&self, member: &str) -> bool {
         let mut bodies = Bodies::new(&self.session);
         let mut changes = self.session.nodes().filter(|&node| self.session.traits(node).kind == Kind::ModelChange);

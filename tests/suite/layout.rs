@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 /// The parts of the program: each may import from itself and from those before it.
 const PARTS: [&str; 3] = ["core", "ui", "cmd"];
 
-/// The modules of core: each may import only from those before it.
-const CORE: [&str; 42] = [
-    "count", "holder", "error", "problem", "source", "line", "text", "json", "time", "when", "entry", "header",
-    "preview", "inspect", "load", "upgrade", "session", "body", "walk", "filter", "shape", "rows", "search", "select",
-    "offer", "lookup", "context", "message", "usage", "stats", "compare", "files", "summary", "draft", "label",
-    "navigate", "branch", "lock", "write", "migrate", "commit", "check",
+/// The rooms of core: each may import only from those before it.
+const CORE: [&str; 16] = [
+    "words", "error", "problem", "json", "time", "entry", "read", "search", "disk", "migrate", "session", "tree",
+    "naming", "context", "edit", "check",
 ];
 
 /// Names that core has no business with: the command line, printing, environment and clock.
@@ -43,6 +41,9 @@ const QUESTIONS: [&str; 5] = [
     "tcgetwinsize(io::stdout())",
 ];
 
+/// The only files that start threads: the worker pool, and what reads from a child process.
+const THREADS: [&str; 2] = ["parallel.rs", "run.rs"];
+
 /// A source file.
 struct File {
     /// The path below the folder, with `/`.
@@ -51,7 +52,7 @@ struct File {
 }
 
 impl File {
-    /// Gives all Rust files below a folder of the project.
+    /// Returns all Rust files below a folder of the project.
     fn all(folder: &str) -> Vec<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let mut folders = vec![root.clone()];
@@ -74,7 +75,7 @@ impl File {
         Self { name, text: fs::read_to_string(path).unwrap() }
     }
 
-    /// Gives the names of the modules from the top down to this one.
+    /// Returns the names of the modules from the top down to this one.
     fn module(&self) -> Vec<&str> {
         let path = self.name.strip_suffix(".rs").unwrap();
         path.strip_suffix("/mod").unwrap_or(path).split('/').filter(|name| !["lib", "main"].contains(name)).collect()
@@ -84,7 +85,7 @@ impl File {
         self.name.split('/').next().unwrap()
     }
 
-    /// Gives the code without unit tests, which stand at the end.
+    /// Returns the code without unit tests, which stand at the end.
     fn code(&self) -> String {
         let code = code(&self.text);
         let Some(end) = code.find("#[cfg(test)]\nmod ") else { return code };
@@ -93,7 +94,7 @@ impl File {
         code[..end].to_owned()
     }
 
-    /// Gives the modules that the code names, from the top down.
+    /// Returns the modules that the code names, from the top down.
     fn imports(&self) -> Vec<Vec<String>> {
         let own = self.module();
         paths(&self.code()).into_iter().map(|path| absolute(&own, path)).collect()
@@ -139,7 +140,7 @@ fn string_length(text: &str) -> usize {
     end.expect("strings end") + 2
 }
 
-/// Gives the length of a raw string; 0 if there is none, as in a raw identifier.
+/// Returns the length of a raw string; 0 if there is none, as in a raw identifier.
 fn raw_string_length(text: &str) -> usize {
     let hashes = text[1..].bytes().take_while(|&byte| byte == b'#').count();
     let start = 1 + hashes;
@@ -150,7 +151,7 @@ fn raw_string_length(text: &str) -> usize {
     start + 1 + text[start + 1..].find(&end).expect("strings end") + end.len()
 }
 
-/// Gives the length of a character in quotes; 0 for a lifetime.
+/// Returns the length of a character in quotes; 0 for a lifetime.
 fn char_length(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match (chars.next(), chars.next()) {
@@ -163,12 +164,12 @@ fn char_length(text: &str) -> usize {
     }
 }
 
-/// Gives the words of code: names and keywords.
+/// Returns the words of code: names and keywords.
 fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|char: char| !char.is_alphanumeric() && char != '_').filter(|word| !word.is_empty())
 }
 
-/// Gives all paths in code that start at the crate or at a parent, with groups taken apart.
+/// Returns all paths in code that start at the crate or at a parent, with groups taken apart.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
     for root in ["crate", "super", "session_tree"] {
@@ -183,7 +184,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     out
 }
 
-/// Takes one path, or a tree of them, and gives what is behind it.
+/// Takes one path, or a tree of them, and returns what follows it.
 fn take_path<'c>(code: &'c str, above: &mut Vec<String>, out: &mut Vec<Vec<String>>) -> &'c str {
     let code = code.trim_start();
     if let Some(mut rest) = code.strip_prefix('{') {
@@ -222,7 +223,7 @@ fn absolute(own: &[&str], path: Vec<String>) -> Vec<String> {
 }
 
 #[test]
-fn the_reader_of_sources_reads() {
+fn source_reader_finds_code_and_imports() {
     let text = "use a::b; // crate::no\nlet x = \"crate::no \\\" {\"; 'c'; '\\''; r#\"crate::no\"#; &'a str\n/// crate::no\nr#type";
     assert_eq!(code(text), "use a::b; \nlet x = \"\"; \"\"; \"\"; \"\"; &'a str\n\nr#type");
     let text = "use crate::core::{json::{self, Raw as R}, text}; super::super::x::f(y); a::crate::no; supercrate::no";
@@ -273,7 +274,7 @@ fn modules_of_core_know_only_the_modules_before_them() {
 }
 
 #[test]
-fn core_knows_no_command_line_no_terminal_and_no_clock() {
+fn core_uses_no_command_line_terminal_or_clock() {
     for file in File::all("src").iter().filter(|file| file.part() == "core") {
         let code = file.code();
         let found = words(&code).find(|word| NOT_IN_CORE.contains(word));
@@ -295,6 +296,20 @@ fn only_ui_prints() {
 }
 
 #[test]
+fn only_the_worker_pool_and_child_processes_start_threads() {
+    let files = File::all("src");
+    let starts = |file: &&File| {
+        let code = file.code();
+        let names = |name: &str| words(&code).any(|word| word == name);
+        names("thread") && ["scope", "spawn", "Builder"].into_iter().any(names)
+    };
+    let found: Vec<_> = files.iter().filter(starts).map(|file| file.name.as_str()).collect();
+    assert_eq!(found, THREADS);
+    let pool = files.iter().find(|file| file.name == "parallel.rs").unwrap();
+    assert!(pool.imports().is_empty(), "the worker pool knows no other part");
+}
+
+#[test]
 fn commands_read_no_json() {
     for file in File::all("src").iter().filter(|file| file.part() == "cmd") {
         assert!(!file.code().contains("serde_json::from_"), "src/{}", file.name);
@@ -302,7 +317,7 @@ fn commands_read_no_json() {
 }
 
 #[test]
-fn nothing_is_left_undone_or_forced() {
+fn sources_have_no_unsafe_todo_or_ignored_test() {
     for file in File::all("src").iter().chain(&File::all("tests/suite")) {
         let code = code(&file.text);
         for word in ["unsafe", "todo", "unimplemented", "dbg"] {

@@ -2,8 +2,8 @@
 //! the rule (cli.md: "tree").
 
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::{LeftOut, Shape};
-use session_tree::core::walk;
+use session_tree::core::tree::shape::{LeftOut, Shape};
+use session_tree::core::tree::walk;
 
 use crate::cli::{HEADER, entry, label, message};
 use crate::support;
@@ -39,7 +39,7 @@ fn ids(session: &Session, shape: &Shape, kept: &[bool]) -> String {
 }
 
 #[test]
-fn branches_end_in_messages_whatever_bookkeeping_hangs_below() {
+fn tips_are_one_per_branch_with_messages() {
     let check = |tree: &str, more: &[String], expected: &str| {
         let session = session(tree, more);
         let ids: Vec<_> = walk::tips(&session).iter().map(|&node| session.id(node)).collect();
@@ -77,7 +77,7 @@ fn landmarks_are_forks_tips_labels_and_the_leaf() {
 }
 
 #[test]
-fn folded_rows_are_counted_where_they_were() {
+fn folded_rows_are_counted_above_the_next_row() {
     let session = session("a< b<a c<b d<c e<d f<c g<f H<g i<H", &[]);
     let shape = shape(&session);
     let folded = shape.folded(&shape.landmarks(&session, session.leaf()));
@@ -91,7 +91,7 @@ fn folded_rows_are_counted_where_they_were() {
 }
 
 #[test]
-fn rows_that_are_too_deep_are_counted_above() {
+fn rows_too_deep_are_counted_below_their_ancestor() {
     let session = session("a< b<a c<b d<c e<b F<e", &[]);
     let order = walk::display_order(&session, session.leaf());
     let deep = |node: NodeId| walk::path(&session, Some(node)).len() > 2;
@@ -104,7 +104,7 @@ fn rows_that_are_too_deep_are_counted_above() {
 }
 
 #[test]
-fn tips_have_the_messages_behind_the_fork() {
+fn tips_count_messages_after_the_fork() {
     let check = |tree: &str, expected: &[&str]| {
         let session = session(tree, &[]);
         let tips = shape(&session).tips(&session, session.leaf());
@@ -127,7 +127,7 @@ fn tips_have_the_messages_behind_the_fork() {
 }
 
 #[test]
-fn of_equal_times_the_later_entry_is_newer_and_unknown_ones_come_last() {
+fn tips_of_equal_time_are_in_reverse_file_order_and_unknown_times_last() {
     let lines = [
         HEADER.to_owned(),
         message("a", "", "user", "a"),

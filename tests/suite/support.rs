@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use session_tree::core::load::Keep;
-use session_tree::core::rows::{self, Rows};
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::Shape;
-use session_tree::core::source::Source;
+use session_tree::core::tree::rows::{self, Rows};
+use session_tree::core::tree::shape::Shape;
 
 /// What a run of the binary left.
 #[derive(Debug)]
@@ -56,24 +56,24 @@ impl Run {
         Self { stdout: text(output.stdout), stderr: text(output.stderr), code }
     }
 
-    /// Gives stdout of a run that must have gone well.
+    /// Returns stdout of a run that must have gone well.
     pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "{self:?}");
         self.stdout
     }
 
-    /// Gives stdout of a run that must have gone well, as JSON.
+    /// Returns stdout of a run that must have gone well, as JSON.
     pub fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.ok()).expect("stdout is JSON")
     }
 
-    /// Gives stdout of a run that must have gone well, as one JSON value a line.
+    /// Returns stdout of a run that must have gone well, as one JSON value a line.
     pub fn json_lines(self) -> Vec<serde_json::Value> {
         self.ok().lines().map(|line| serde_json::from_str(line).expect("every line is JSON")).collect()
     }
 }
 
-/// Gives the path of a file in `tests/data`.
+/// Returns the path of a file in `tests/data`.
 pub fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }

@@ -3,13 +3,13 @@
 use anyhow::Result;
 
 use super::View;
-use crate::core::rows;
+use crate::core::tree::rows;
 use crate::ui::graph::{Form, Graph, MERMAID_ARROWS, MERMAID_CHARACTERS};
 use crate::ui::output::Output;
 
 impl View<'_> {
     pub(super) fn graph(&mut self, form: Form) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let (_, shape) = self.shape()?;
         let kept = match self.args.branches {
             true => shape.landmarks(session, self.leaf),
@@ -26,9 +26,9 @@ impl View<'_> {
             characters += piece.chars().count();
             output.text(piece)
         };
-        print(&graph.head(&self.bodies.title().map_err(self.failed())?))?;
+        print(&graph.head(&self.bodies.title()?))?;
         for at in 0..knots.len() {
-            let words = graph.speaks(at).map(|node| self.bodies.words(node)).transpose().map_err(&failed)?;
+            let words = graph.speaks(at).map(|node| self.bodies.words(node)).transpose()?;
             print(&graph.knot(at, words.as_deref()))?;
         }
         print(&graph.foot())?;

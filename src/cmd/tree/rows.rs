@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 
-use super::{App, LineError, View};
-use crate::core::error::Error;
-use crate::core::rows::{self, Row};
+use super::{App, View};
 use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
-use crate::core::walk;
+use crate::core::tree::rows::{self, Row};
+use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
 use crate::ui::excerpt::beside;
@@ -28,11 +27,7 @@ impl View<'_> {
         let text = TreeText::new(session, &rows, &self.app.screen);
         let text = text.searching(self.query);
         let mut output = Output::new();
-        output.text(&text.heading(
-            &self.bodies.title().map_err(self.failed())?,
-            session.len(),
-            walk::tips(session).len(),
-        ))?;
+        output.text(&text.heading(&self.bodies.title()?, session.len(), walk::tips(session).len()))?;
         match self.query {
             Some(_) => self.found_rows(&mut output, &text, &rows.rows)?,
             None => self.plain_rows(&mut output, &text, &rows.rows)?,
@@ -52,27 +47,25 @@ impl View<'_> {
     }
 
     fn plain_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let lines = LineRows::new(&mut self.bodies);
         let reads = rows.iter().filter(|row| session.row_words(row.node).is_none()).count();
         let jobs = Self::jobs_for(self.app, rows.len(), reads);
-        let made = in_order::write(output, rows.len(), jobs, |range, out| {
+        in_order::write(output, rows.len(), jobs, |range, out| {
             for at in range {
                 let words = lines.words(rows[at].node)?;
                 out.extend_from_slice(text.row(at, &words).as_bytes());
             }
             Ok(())
-        });
-        made.map_err(|error: LineError| error.with(&failed))
+        })
     }
 
     /// Prints rows with the places of what was searched for.
     fn found_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
-        let failed = self.failed();
         for (at, row) in rows.iter().enumerate() {
-            let words = self.bodies.words(row.node).map_err(&failed)?;
+            let words = self.bodies.words(row.node)?;
             let excerpt = match text.lacks(at, &words) {
-                Some(word) => self.excerpt(row.node, &words, word).map_err(&failed)?,
+                Some(word) => self.excerpt(row.node, &words, word)?,
                 None => None,
             };
             output
@@ -92,14 +85,14 @@ impl View<'_> {
     }
 
     /// Finds the place of a word that was searched for.
-    fn excerpt(&mut self, node: NodeId, words: &str, word: &str) -> Result<Option<Excerpt>, Error> {
+    fn excerpt(&mut self, node: NodeId, words: &str, word: &str) -> Result<Option<Excerpt>> {
         let label = self.session.label(node).map(|label| label.name.as_str());
         let row = format!("{}{words}", speaker(self.session.traits(node)));
         Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, word))
     }
 
     pub(super) fn table(&mut self) -> Result<()> {
-        let (session, screen, failed) = (self.session, &self.app.screen, self.failed());
+        let (session, screen) = (self.session, &self.app.screen);
         let nodes = self.row_shape()?.1.nodes;
         let mut output = Output::new();
         let (ids, is_search) = (ShortIds::new(session), self.query.is_some());
@@ -115,7 +108,7 @@ impl View<'_> {
         for piece in nodes.chunks(PIECE) {
             let mut rows = Vec::with_capacity(piece.len());
             for &node in piece {
-                let words = self.bodies.words(node).map_err(&failed)?;
+                let words = self.bodies.words(node)?;
                 let label = session.label(node).map_or("", |label| label.name.as_str());
                 rows.push(vec![
                     ids.of(node).into_owned(),
@@ -127,8 +120,8 @@ impl View<'_> {
             }
             listing.arrange(&rows);
             for (&node, row) in piece.iter().zip(&mut rows).filter(|_| is_search) {
-                let words = self.bodies.words(node).map_err(&failed)?;
-                row[4] = self.found(node, &words, std::mem::take(&mut row[4]), listing.room(4)).map_err(&failed)?;
+                let words = self.bodies.words(node)?;
+                row[4] = self.found(node, &words, std::mem::take(&mut row[4]), listing.room(4))?;
             }
             output.text(&listing.rows(rows))?;
         }
@@ -137,7 +130,7 @@ impl View<'_> {
     }
 
     /// Adds the place of a word that was searched for to the text of a cell, if it is not seen there.
-    fn found(&mut self, node: NodeId, words: &str, text: String, room: Option<usize>) -> Result<String, Error> {
+    fn found(&mut self, node: NodeId, words: &str, text: String, room: Option<usize>) -> Result<String> {
         let Some(query) = self.query else { return Ok(text) };
         let ascii = self.app.screen.paint.ascii;
         let label = self.session.label(node).map_or("", |label| label.name.as_str());
@@ -150,7 +143,7 @@ impl View<'_> {
     }
 
     pub(super) fn lines(&mut self) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let (order, shape) = self.row_shape()?;
         let depths = walk::depths(session, &order);
         let active = walk::active(session, self.leaf);
@@ -170,15 +163,15 @@ impl View<'_> {
             let mut line = Vec::new();
             for &node in nodes {
                 line.clear();
-                add(&mut line, node).map_err(&failed)?;
-                rows.add_entry(&mut line, node).map_err(&failed)?;
+                add(&mut line, node)?;
+                rows.add_entry(&mut line, node)?;
                 line.push(b'\n');
                 output.json(&line)?;
             }
             return Ok(output.finish()?);
         }
         let (jobs, is_terminal) = (Self::jobs_for(self.app, nodes.len(), reads), output.is_terminal());
-        let made = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
+        let made: Result<()> = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
             for &node in &nodes[range] {
                 add(out, node)?;
                 out.push(b'\n');
@@ -188,7 +181,7 @@ impl View<'_> {
             }
             Ok(())
         });
-        made.map_err(|error: LineError| error.with(&failed))?;
+        made?;
         Ok(output.finish()?)
     }
 }

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 
-use super::{Format, LineError, View};
-use crate::core::rows::Rows;
-use crate::core::shape::Tip;
-use crate::core::walk;
+use super::{Format, View};
+use crate::core::tree::rows::Rows;
+use crate::core::tree::shape::Tip;
+use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{Time, TipRow};
 use crate::ui::output::Output;
@@ -22,12 +22,12 @@ impl View<'_> {
     }
 
     fn tip_texts(&mut self, tips: &[Tip], as_table: bool) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let screen = &self.app.screen;
         let ids = ShortIds::new(session);
         let mut texts = Vec::with_capacity(tips.len());
         for tip in tips {
-            let words = self.bodies.words(tip.first).map_err(&failed)?;
+            let words = self.bodies.words(tip.first)?;
             let traits = session.traits(tip.first);
             texts.push(TipText {
                 id: ids.of(tip.node).into_owned(),
@@ -45,11 +45,7 @@ impl View<'_> {
         } else {
             let rows = Rows::default();
             let heading = TreeText::new(session, &rows, screen);
-            output.text(&heading.heading(
-                &self.bodies.title().map_err(self.failed())?,
-                session.len(),
-                walk::tips(session).len(),
-            ))?;
+            output.text(&heading.heading(&self.bodies.title()?, session.len(), walk::tips(session).len()))?;
             tips::rows(&mut output, &texts, screen)?;
         }
         output.finish()?;
@@ -61,13 +57,12 @@ impl View<'_> {
 
     fn tip_objects(&mut self, tips: &[Tip]) -> Result<()> {
         let is_array = self.args.format() == Format::Json;
-        let failed = self.failed();
         let mut output = Output::new();
         output.hold();
         output.text(if is_array { "[" } else { "" })?;
         for (at, tip) in tips.iter().enumerate() {
             output.text(if is_array && at > 0 { "," } else { "" })?;
-            let object = self.tip_object(tip).map_err(|error| error.with(&failed))?;
+            let object = self.tip_object(tip)?;
             output.json(&object)?;
             output.text(if is_array { "" } else { "\n" })?;
         }
@@ -75,7 +70,7 @@ impl View<'_> {
         Ok(output.finish()?)
     }
 
-    fn tip_object(&mut self, tip: &Tip) -> Result<Vec<u8>, LineError> {
+    fn tip_object(&mut self, tip: &Tip) -> Result<Vec<u8>> {
         let session = self.session;
         let timestamp = Time::of(&mut self.bodies, tip.node)?;
         let text = self.bodies.words(tip.first)?;
@@ -88,6 +83,6 @@ impl View<'_> {
             label: session.label(tip.node).map(|label| label.name.as_str()),
             text: &text,
         };
-        Ok(serde_json::to_vec(&row).map_err(std::io::Error::from)?)
+        Ok(serde_json::to_vec(&row)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{LineError, View};
+use super::View;
 use crate::core::entry::{Kind, Role};
 use crate::core::session::NodeId;
 use crate::core::time;
@@ -11,7 +11,7 @@ use crate::ui::{context as transcript, escape, fit};
 
 impl View<'_> {
     pub(super) fn nested(&mut self) -> Result<()> {
-        let (session, failed) = (self.session, self.failed());
+        let session = self.session;
         let mut output = Output::new();
         output.hold();
         output.text("[")?;
@@ -30,7 +30,7 @@ impl View<'_> {
             match step {
                 Step::Open(node, comma) => {
                     output.text(if comma { ",{\"entry\":" } else { "{\"entry\":" })?;
-                    output.json(self.bodies.entry(node).map_err(&failed)?.object().bytes())?;
+                    output.json(self.bodies.entry(node)?.object().bytes())?;
                     output.text(",\"children\":[")?;
                     stack.push(Step::Close(node));
                     push(&mut stack, session.children(node));
@@ -52,7 +52,6 @@ impl View<'_> {
 
     /// Prints the entries that were asked for, whole.
     pub(super) fn entries(&mut self) -> Result<()> {
-        let failed = self.failed();
         let mut nodes = Vec::new();
         for name in &self.args.entry {
             nodes.push(self.args.session.entry(self.session, self.leaf, name)?);
@@ -61,20 +60,20 @@ impl View<'_> {
         output.hold();
         for (at, &node) in nodes.iter().enumerate() {
             if self.args.is_json() {
-                output.json(self.bodies.entry(node).map_err(&failed)?.object().bytes())?;
+                output.json(self.bodies.entry(node)?.object().bytes())?;
                 output.text("\n")?;
                 continue;
             }
             if at > 0 {
                 output.text("\n")?;
             }
-            self.whole(node, &mut output).map_err(|error| error.with(&failed))?;
+            self.whole(node, &mut output)?;
         }
         Ok(output.finish()?)
     }
 
     /// Prints an entry's head and its whole text.
-    fn whole(&mut self, node: NodeId, output: &mut Output) -> Result<(), LineError> {
+    fn whole(&mut self, node: NodeId, output: &mut Output) -> Result<()> {
         let session = self.session;
         let label = session.label(node).map(|label| format!("  [{}]", label.name)).unwrap_or_default();
         let when = time::minute(session.stamp(node));

@@ -9,7 +9,7 @@ use std::io::Write;
 use super::{Checked, Code, Spot};
 use crate::core::entry::Scan;
 use crate::core::error::{Error, Result};
-use crate::core::text::push_json;
+use crate::core::json::Object;
 
 /// The first line of such a file, by which it is told from other files.
 const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
@@ -73,17 +73,14 @@ impl Baseline {
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut line = FIRST.as_bytes().to_vec();
         for key in &self.0 {
-            line.extend_from_slice(b"\n{\"path\":");
-            push_json(&mut line, &key.path);
-            line.extend_from_slice(format!(",\"code\":\"{}\"", key.code.id()).as_bytes());
+            line.push(b'\n');
+            let mut known = Object::new(&mut line);
+            known.str("path", &key.path).str("code", key.code.id());
             match &key.entry {
-                Some(entry) => {
-                    line.extend_from_slice(b",\"entryId\":");
-                    push_json(&mut line, entry);
-                }
-                None => line.extend_from_slice(format!(",\"line\":{}", key.line).as_bytes()),
-            }
-            line.push(b'}');
+                Some(entry) => known.str("entryId", entry),
+                None => known.number("line", key.line),
+            };
+            drop(known);
             out.write_all(&line).map_err(|cause| Error::writing("cannot write", cause))?;
             line.clear();
         }

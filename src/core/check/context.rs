@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::{Code, Detail, Spot};
-use crate::core::body::Bodies;
 use crate::core::context::{self, Item};
 use crate::core::entry::{Kind, Role, Stop};
 use crate::core::error::Result;
-use crate::core::inspect::Notes;
+use crate::core::read::inspect::Notes;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::walk;
+use crate::core::tree::walk;
 
 pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
     let mut bodies = Bodies::new(session);
@@ -87,7 +87,7 @@ fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<
 fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>, spots: &mut Vec<Spot>) -> Result<()> {
     let is_message = |&node: &NodeId| matches!(session.traits(node).kind, Kind::Message | Kind::CustomMessage);
     let before = |node: NodeId| {
-        let above = std::iter::successors(session.parent(node), |&node| session.parent(node));
+        let above = session.ancestors(session.parent(node));
         let count = (last == Some(node)).then(|| above.filter(is_message).count())?;
         u32::try_from(count).ok()
     };

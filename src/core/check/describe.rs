@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use super::path::Above;
 use super::{Code, Detail, Finding, Spot, lines};
-use crate::core::body::Bodies;
-use crate::core::count::counted;
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
-use crate::core::inspect::{self, Notes, Odd};
-use crate::core::load;
+use crate::core::read::inspect::{self, Notes, Odd};
+use crate::core::read::load;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time;
+use crate::core::words::counted;
 
 /// Makes the words of one finding. A file that is no session has no bodies to read.
 pub(super) fn finding(spot: &Spot, notes: &Notes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {

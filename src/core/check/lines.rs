@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Code, Detail, Spot};
-use crate::core::header::{CURRENT, Declared};
-use crate::core::inspect::{Note, Notes, Odd};
+use crate::core::entry::header::{CURRENT, Declared};
+use crate::core::read::inspect::{Note, Notes, Odd};
 use crate::core::session::Session;
 use crate::core::time::Stamp;
 

@@ -27,12 +27,12 @@ use std::path::Path;
 
 pub use codes::{Code, Severity};
 
-use super::body::Bodies;
-use super::error::{Error, Result};
-use super::inspect::{Notes, Odd};
-use super::load;
-use super::session::{NodeId, Session};
-use super::source::Source;
+use crate::core::error::{Error, Result};
+use crate::core::read::inspect::{Notes, Odd};
+use crate::core::read::load;
+use crate::core::read::source::Source;
+use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
 
 /// Something wrong, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::core::entry::{Kind, Role};
-use crate::core::inspect::{self, Notes, Odd};
+use crate::core::read::inspect::{self, Notes, Odd};
 use crate::core::session::{NodeId, Session};
 
 /// Where a path goes on above a cut.

@@ -2,12 +2,12 @@
 
 use super::path::{self, Cuts};
 use super::{Code, Detail, Spot};
-use crate::core::body::Bodies;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
-use crate::core::inspect::{Notes, Twin};
+use crate::core::read::inspect::{Notes, Twin};
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::walk;
+use crate::core::tree::walk;
 
 /// An entry may be older than its parent by this many milliseconds: clocks are not exact, and
 /// agents stamp some entries before they write them.
@@ -185,18 +185,15 @@ fn leaf(session: &Session, spots: &mut Vec<Spot>) -> Result<()> {
         return Ok(());
     }
     let mut bodies = Bodies::new(session);
-    let mut at = Some(leaf);
-    while let Some(node) = at.filter(|&node| !is_talk(node)) {
+    for node in session.ancestors(leaf).take_while(|&node| !is_talk(node)) {
         // Left there on purpose, by `navigate --save`.
         if session.traits(node).kind == Kind::Custom
             && bodies.entry(node)?.get_str("customType").as_deref() == Some("session-tree/leaf")
         {
             return Ok(());
         }
-        at = session.parent(node);
     }
-    let left = std::iter::successors(Some(newest), |&node| session.parent(node));
-    let left = left.take_while(|node| !active[node.index()]).count();
+    let left = session.ancestors(newest).take_while(|node| !active[node.index()]).count();
     let mut spot = Spot::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
     spot.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
     spots.push(spot);

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::Code;
-use crate::core::body::Bodies;
 use crate::core::context;
 use crate::core::entry::Kind;
 use crate::core::error::Result;
+use crate::core::read::source::Source;
+use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::source::Source;
 use crate::core::time::Stamp;
-use crate::core::walk;
+use crate::core::tree::walk;
 
 /// So many entries are walked over to count the messages of branches whose contexts need more than
 /// adding up; beyond that they are not counted.
@@ -78,8 +78,7 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
     let what = kind.name().unwrap_or("unknown type");
     let mut why = format!("it is the last entry of the file ({what})");
     if !kind.is_conversation() {
-        let talk = std::iter::successors(Some(leaf), |&node| session.parent(node));
-        let talk = talk.skip(1).find(|&node| session.traits(node).kind.is_conversation());
+        let talk = session.ancestors(session.parent(leaf)).find(|&node| session.traits(node).kind.is_conversation());
         why += &match talk {
             Some(talk) => {
                 format!("; the conversation goes on below `{}`, line {}", session.id(talk), session.line(talk))

@@ -1,117 +1,112 @@
 //! The types of entries, the roles of messages, and what of them decides whether an entry is shown.
 
-/// The types of entries (format: "Entries").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// `message`
-    Message,
-    /// `custom_message`
-    CustomMessage,
-    /// `branch_summary`
-    BranchSummary,
-    /// `compaction`
-    Compaction,
-    /// `custom`
-    Custom,
-    /// `label`
-    Label,
-    /// `thinking_level_change`
-    ThinkingLevelChange,
-    /// `model_change`
-    ModelChange,
-    /// `mode_change`
-    ModeChange,
-    /// `ttsr_injection`
-    TtsrInjection,
-    /// `service_tier_change`
-    ServiceTierChange,
-    /// `mcp_tool_selection`
-    McpToolSelection,
-    /// `context_edit`
-    ContextEdit,
-    /// `reset_boundary`
-    ResetBoundary,
-    /// `session_info`
-    SessionInfo,
-    /// `session_init`
-    SessionInit,
-    /// `title_change`
-    TitleChange,
-    /// `usage`
-    Usage,
-    /// `model_usage`
-    ModelUsage,
-    /// `credential_pin`
-    CredentialPin,
-    /// `session`: a header, never an entry.
-    Header,
-    /// `title`: a title slot, never an entry of its own.
-    Title,
-    /// A type that this program does not know.
-    Unknown,
-    /// No type, or one that is no string.
-    #[default]
-    Untyped,
+/// Makes an enum of what files have names for, and of what they have no one name for.
+macro_rules! named {
+    (
+        $(#[$about:meta])*
+        $list:ident {
+            $($(#[doc = $meaning:literal])+ $item:ident = $name:literal,)+
+        }
+        else $unknown:ident {
+            $($(#[$other_meaning:meta])+ $other:ident,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $list {
+            $($(#[doc = $meaning])+ $item,)+
+            $($(#[$other_meaning])+ $other,)+
+        }
+
+        impl $list {
+            /// All that have a name.
+            pub const ALL: &[Self] = &[$(Self::$item),+];
+
+            /// Returns the one with this name.
+            pub(super) fn of(name: &[u8]) -> Self {
+                $(if name == $name.as_bytes() {
+                    return Self::$item;
+                })+
+                Self::$unknown
+            }
+
+            /// Returns the name that files use for it; `None` if only the file tells.
+            pub fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$item => Some($name),)+
+                    $(Self::$other => None,)+
+                }
+            }
+
+            /// Returns what it is, in one line; an empty one for what has no name.
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$item => concat!($($meaning),+).trim_ascii(),)+
+                    $(Self::$other => "",)+
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// The types of entries (format: "Entries"), the most frequent first.
+    Kind {
+        /// a message of an agent's conversation
+        Message = "message",
+        /// a message that an extension put into the conversation
+        CustomMessage = "custom_message",
+        /// a summary of a branch that was left
+        BranchSummary = "branch_summary",
+        /// a summary that takes the place of what stands before it
+        Compaction = "compaction",
+        /// the state of an extension
+        Custom = "custom",
+        /// a label for an entry, or the end of one
+        Label = "label",
+        /// another thinking level
+        ThinkingLevelChange = "thinking_level_change",
+        /// another model
+        ModelChange = "model_change",
+        /// another mode of omp
+        ModeChange = "mode_change",
+        /// rules that omp put into the conversation
+        TtsrInjection = "ttsr_injection",
+        /// another service tier
+        ServiceTierChange = "service_tier_change",
+        /// the tools that were chosen from MCP servers
+        McpToolSelection = "mcp_tool_selection",
+        /// what an earlier entry adds to the context from here on
+        ContextEdit = "context_edit",
+        /// nothing before it is in the context
+        ResetBoundary = "reset_boundary",
+        /// the name that pi shows for the session
+        SessionInfo = "session_info",
+        /// prompt, task and tools of a session that another one started
+        SessionInit = "session_init",
+        /// another title
+        TitleChange = "title_change",
+        /// what a request used
+        Usage = "usage",
+        /// what a request to a model used
+        ModelUsage = "model_usage",
+        /// the account that a provider is used with
+        CredentialPin = "credential_pin",
+        /// a header, never an entry
+        Header = "session",
+        /// a title slot, never an entry of its own
+        Title = "title",
+    }
+    else Unknown {
+        /// A type that this program does not know.
+        Unknown,
+        /// No type, or one that is not a string.
+        #[default]
+        Untyped,
+    }
 }
 
 impl Kind {
-    pub(super) fn of(name: &[u8]) -> Self {
-        match name {
-            b"message" => Self::Message,
-            b"custom_message" => Self::CustomMessage,
-            b"branch_summary" => Self::BranchSummary,
-            b"compaction" => Self::Compaction,
-            b"custom" => Self::Custom,
-            b"label" => Self::Label,
-            b"thinking_level_change" => Self::ThinkingLevelChange,
-            b"model_change" => Self::ModelChange,
-            b"mode_change" => Self::ModeChange,
-            b"ttsr_injection" => Self::TtsrInjection,
-            b"service_tier_change" => Self::ServiceTierChange,
-            b"mcp_tool_selection" => Self::McpToolSelection,
-            b"context_edit" => Self::ContextEdit,
-            b"reset_boundary" => Self::ResetBoundary,
-            b"session_info" => Self::SessionInfo,
-            b"session_init" => Self::SessionInit,
-            b"title_change" => Self::TitleChange,
-            b"usage" => Self::Usage,
-            b"model_usage" => Self::ModelUsage,
-            b"credential_pin" => Self::CredentialPin,
-            b"session" => Self::Header,
-            b"title" => Self::Title,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// Gives the name that files use for it; `None` if only the file tells.
-    pub fn name(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Message => "message",
-            Self::CustomMessage => "custom_message",
-            Self::BranchSummary => "branch_summary",
-            Self::Compaction => "compaction",
-            Self::Custom => "custom",
-            Self::Label => "label",
-            Self::ThinkingLevelChange => "thinking_level_change",
-            Self::ModelChange => "model_change",
-            Self::ModeChange => "mode_change",
-            Self::TtsrInjection => "ttsr_injection",
-            Self::ServiceTierChange => "service_tier_change",
-            Self::McpToolSelection => "mcp_tool_selection",
-            Self::ContextEdit => "context_edit",
-            Self::ResetBoundary => "reset_boundary",
-            Self::SessionInfo => "session_info",
-            Self::SessionInit => "session_init",
-            Self::TitleChange => "title_change",
-            Self::Usage => "usage",
-            Self::ModelUsage => "model_usage",
-            Self::CredentialPin => "credential_pin",
-            Self::Header => "session",
-            Self::Title => "title",
-            Self::Unknown | Self::Untyped => return None,
-        })
-    }
-
     /// Tells whether it is one of the entry types that agents write.
     pub fn is_entry_type(self) -> bool {
         !matches!(self, Self::Header | Self::Title | Self::Unknown | Self::Untyped)
@@ -123,78 +118,44 @@ impl Kind {
     }
 }
 
-/// Who speaks in a message (format: "Agent messages").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
-    /// `user`
-    User,
-    /// `developer`
-    Developer,
-    /// `assistant`
-    Assistant,
-    /// `toolResult`
-    ToolResult,
-    /// `bashExecution`
-    BashExecution,
-    /// `pythonExecution`
-    PythonExecution,
-    /// `custom`
-    Custom,
-    /// `hookMessage`: what version 3 calls `custom`.
-    HookMessage,
-    /// `fileMention`
-    FileMention,
-    /// `system`
-    System,
-    /// `branchSummary`: made by agents in memory, not meant to be stored.
-    BranchSummary,
-    /// `compactionSummary`: made by agents in memory, not meant to be stored.
-    CompactionSummary,
-    /// A role that this program does not know.
-    Unknown,
-    /// No message, or one without a role.
-    #[default]
-    None,
+named! {
+    /// Who speaks in a message (format: "Agent messages").
+    Role {
+        /// the person
+        User = "user",
+        /// instructions of the program
+        Developer = "developer",
+        /// the model
+        Assistant = "assistant",
+        /// what a tool returned
+        ToolResult = "toolResult",
+        /// a shell command that the person ran
+        BashExecution = "bashExecution",
+        /// Python code that the person ran
+        PythonExecution = "pythonExecution",
+        /// an extension
+        Custom = "custom",
+        /// what version 3 calls `custom`
+        HookMessage = "hookMessage",
+        /// files that the person named
+        FileMention = "fileMention",
+        /// the system prompt
+        System = "system",
+        /// a branch summary, made by agents in memory, not meant to be stored
+        BranchSummary = "branchSummary",
+        /// a compaction's summary, made by agents in memory, not meant to be stored
+        CompactionSummary = "compactionSummary",
+    }
+    else Unknown {
+        /// A role that this program does not know.
+        Unknown,
+        /// No message, or one without a role.
+        #[default]
+        None,
+    }
 }
 
 impl Role {
-    pub(super) fn of(name: &[u8]) -> Self {
-        match name {
-            b"user" => Self::User,
-            b"developer" => Self::Developer,
-            b"assistant" => Self::Assistant,
-            b"toolResult" => Self::ToolResult,
-            b"bashExecution" => Self::BashExecution,
-            b"pythonExecution" => Self::PythonExecution,
-            b"custom" => Self::Custom,
-            b"hookMessage" => Self::HookMessage,
-            b"fileMention" => Self::FileMention,
-            b"system" => Self::System,
-            b"branchSummary" => Self::BranchSummary,
-            b"compactionSummary" => Self::CompactionSummary,
-            _ => Self::Unknown,
-        }
-    }
-
-    /// Gives the name that files use for it; `None` where there is no one name.
-    pub fn name(self) -> Option<&'static str> {
-        Some(match self {
-            Self::User => "user",
-            Self::Developer => "developer",
-            Self::Assistant => "assistant",
-            Self::ToolResult => "toolResult",
-            Self::BashExecution => "bashExecution",
-            Self::PythonExecution => "pythonExecution",
-            Self::Custom => "custom",
-            Self::HookMessage => "hookMessage",
-            Self::FileMention => "fileMention",
-            Self::System => "system",
-            Self::BranchSummary => "branchSummary",
-            Self::CompactionSummary => "compactionSummary",
-            Self::Unknown | Self::None => return None,
-        })
-    }
-
     /// Tells whether a message with it can be part of a context.
     pub fn is_known(self) -> bool {
         !matches!(self, Self::Unknown | Self::None)
@@ -224,4 +185,21 @@ pub struct Traits {
     pub stop: Stop,
     /// Whether its content has any word.
     pub has_text: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Role};
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for &kind in Kind::ALL {
+            assert_eq!(Kind::of(kind.name().unwrap().as_bytes()), kind);
+        }
+        for &role in Role::ALL {
+            assert_eq!(Role::of(role.name().unwrap().as_bytes()), role);
+        }
+        assert_eq!((Kind::of(b"messages"), Kind::of(b"")), (Kind::Unknown, Kind::Unknown));
+        assert_eq!((Role::of(b"User"), Role::None.name()), (Role::Unknown, None));
+    }
 }

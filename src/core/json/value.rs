@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::text;
 use super::{Cursor, Key};
-use crate::core::text;
 
 /// The kinds of JSON values, told by their first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

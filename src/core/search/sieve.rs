@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_is_not_sure_a_line_is_let_through() {
+    fn uncertain_lines_are_let_through() {
         check("abc", r#"{"text":"\u0061bc"}"#, true);
         check("abc", r#"{"text":"\u001b[31m\u00e9"}"#, false);
         check("abc", r#"{"text":"\u00"}"#, true);

@@ -8,12 +8,12 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{Label, NONE, Node, NodeId, Session};
 use crate::core::entry::Kind;
-use crate::core::header::{CURRENT, Declared, Header};
-use crate::core::inspect::{Notes, Twin};
-use crate::core::load::{self, Found, Part, Str};
-use crate::core::problem::{ProblemKind, Problems};
-use crate::core::source::Source;
-use crate::core::upgrade::Ids;
+use crate::core::entry::header::{CURRENT, Declared, Header};
+use crate::core::migrate::lines::Ids;
+use crate::core::problem::{Problems, WarningKind};
+use crate::core::read::inspect::{Notes, Twin};
+use crate::core::read::load::{self, Found, Part, Str};
+use crate::core::read::source::Source;
 
 /// How much is kept of what stands before the end, in bytes.
 const TAIL: u64 = 512;
@@ -105,7 +105,7 @@ impl Builder {
             if self.version == 1 {
                 self.well_formed.push(NONE);
             }
-            self.problems.push(ProblemKind::SecondHeader, Some(line), || load::SECOND_HEADER.to_owned());
+            self.problems.push(WarningKind::SecondHeader, Some(line), || load::SECOND_HEADER.to_owned());
             return NONE;
         }
         let part = self.texts.len() - 1;
@@ -119,7 +119,7 @@ impl Builder {
             parent = Str::ABSENT;
             self.well_formed.push(place);
         } else if id.is_absent() {
-            self.problems.push(ProblemKind::ForeignLine, Some(line), || load::FOREIGN.to_owned());
+            self.problems.push(WarningKind::ForeignLine, Some(line), || load::FOREIGN.to_owned());
             return NONE;
         }
         let part = u32::try_from(part).unwrap_or(NONE);
@@ -154,7 +154,7 @@ impl Builder {
                 self.notes.twins.push(Twin { line, first_line: old_line, offset, len, first_offset, first_len });
                 let id = id_of(place);
                 let message = || format!("id `{id}` was used on line {old_line} before; this line counts");
-                self.problems.push(ProblemKind::DuplicateId, Some(line), message);
+                self.problems.push(WarningKind::DuplicateId, Some(line), message);
                 self.dead.push(old);
             }
         }
@@ -296,13 +296,13 @@ impl Session {
             match self.find(parent) {
                 Some(parent) if parent == node => {
                     let message = format!("`{}` is its own parent; shown as a root", self.id(node));
-                    self.problems.push(ProblemKind::Cycle, line, || message);
+                    self.problems.push(WarningKind::Cycle, line, || message);
                     self.cut.push(node);
                 }
                 Some(parent) => self.nodes[at].parent = parent.0,
                 None => {
                     let message = format!("parent `{parent}` of `{}` is missing; shown as a root", self.id(node));
-                    self.problems.push(ProblemKind::Orphan, line, || message);
+                    self.problems.push(WarningKind::Orphan, line, || message);
                     self.missing.push((node, name));
                 }
             }
@@ -336,7 +336,7 @@ impl Session {
                 node = parent;
             }
             let message = format!("`{}` is its own ancestor; the loop is cut above it", self.id(first));
-            self.problems.push(ProblemKind::Cycle, Some(self.line(first)), || message);
+            self.problems.push(WarningKind::Cycle, Some(self.line(first)), || message);
             self.nodes[first.index()].parent = NONE;
             self.cut.push(first);
         }
@@ -424,12 +424,12 @@ fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
                 return 1;
             }
             let message = "the header has no version, but the entries have ids: read as version 2".to_owned();
-            problems.push(ProblemKind::OddVersion, line, || message);
+            problems.push(WarningKind::OddVersion, line, || message);
             2
         }
         Declared::Number(version) => {
             if version > CURRENT {
-                problems.push(ProblemKind::NewerVersion, line, || {
+                problems.push(WarningKind::NewerVersion, line, || {
                     format!("version {version} is newer than {CURRENT}, the newest known: read as well as can be")
                 });
             }
@@ -437,7 +437,7 @@ fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
         }
         Declared::Odd => {
             let message = || format!("the header's version is no version: read as {CURRENT}");
-            problems.push(ProblemKind::OddVersion, line, message);
+            problems.push(WarningKind::OddVersion, line, message);
             CURRENT
         }
     }

@@ -24,7 +24,7 @@ const USER: &str = r#"{"role":"user","content":"prompt"}"#;
 const ASSISTANT: &str = r#"{"role":"assistant","content":"answer","provider":"anthropic","model":"claude"}"#;
 
 #[test]
-fn json_has_the_documented_members() {
+fn json_has_documented_members() {
     let scratch = session();
     let expected = format!(
         "{{\"leafId\":\"id09\",\"messages\":[{USER},{ASSISTANT}],\"thinkingLevel\":\"high\",\
@@ -37,7 +37,7 @@ fn json_has_the_documented_members() {
 }
 
 #[test]
-fn json_leaves_out_what_is_not_set() {
+fn json_leaves_out_settings_that_are_not_set() {
     let expected = format!(
         "{{\"leafId\":\"id01\",\"messages\":[{USER}],\"thinkingLevel\":\"off\",\"models\":{{}},\"mode\":\"none\",\"injectedTtsrRules\":[]}}\n"
     );
@@ -46,7 +46,7 @@ fn json_leaves_out_what_is_not_set() {
 }
 
 #[test]
-fn before_the_first_entry_there_is_nothing() {
+fn context_before_first_entry_is_empty() {
     let nothing = "{\"leafId\":null,\"messages\":[],\"thinkingLevel\":\"off\",\"models\":{},\"mode\":\"none\",\"injectedTtsrRules\":[]}\n";
     assert_eq!(session().run("context s.jsonl --root --json").ok(), nothing);
     assert_eq!(Scratch::new::<&str>(&[]).run("context s.jsonl --json").ok(), nothing);
@@ -56,12 +56,12 @@ fn before_the_first_entry_there_is_nothing() {
 }
 
 #[test]
-fn llm_is_the_array_of_messages() {
+fn llm_format_is_array_of_messages() {
     assert_eq!(session().run("context s.jsonl --format llm").ok(), format!("[{USER},{ASSISTANT}]\n"));
 }
 
 #[test]
-fn text_is_headed_by_the_state() {
+fn text_output_starts_with_settings() {
     let out = session().run("context s.jsonl").ok();
     let lines: Vec<_> = out.lines().collect();
     for (name, value) in [
@@ -117,7 +117,7 @@ fn used() -> Scratch {
 }
 
 #[test]
-fn stats_as_json_have_the_documented_members() {
+fn stats_json_has_documented_members() {
     let found = used().run("context s.jsonl --stats --json").json();
     let all = json!({"input": 1010, "output": 26, "cacheRead": 33, "cacheWrite": 47, "totalTokens": 1117, "cost": 0.75,
         "assistantMessages": 2, "leftOut": 5});
@@ -157,7 +157,7 @@ fn stats_as_json_have_the_documented_members() {
 }
 
 #[test]
-fn stats_say_what_they_leave_out() {
+fn stats_name_amounts_left_out() {
     let out = used().run("context s.jsonl --stats").ok();
     assert!(out.contains("\nleft out     5 amounts that cannot be true\n"), "{out}");
     assert!(
@@ -172,7 +172,7 @@ fn stats_say_what_they_leave_out() {
 }
 
 #[test]
-fn a_difference_as_json_has_the_documented_members() {
+fn diff_json_has_documented_members() {
     let found = used().run("context s.jsonl --leaf id06 --diff id02 --json").json();
     let expected = json!({
         "fromLeafId": "id06", "toLeafId": "id02", "common": {"messages": 0, "tokens": 0},
@@ -194,7 +194,7 @@ fn a_difference_as_json_has_the_documented_members() {
 }
 
 #[test]
-fn a_difference_tells_of_the_settings() {
+fn diff_has_changed_settings() {
     let scratch = session();
     let found = scratch.run("context s.jsonl --root --diff id08 --json").json();
     assert_eq!((&found["fromLeafId"], &found["dropped"]), (&Value::Null, &json!([])));
@@ -223,7 +223,7 @@ fn a_difference_tells_of_the_settings() {
 
 /// The same entry with another content is not the same message, and is shown with its own words.
 #[test]
-fn an_edited_message_differs_from_itself() {
+fn diff_shows_edited_message_as_changed() {
     let scratch = Scratch::new(&[
         message("id01", "", "user", "as it was"),
         entry("context_edit", "id02", "id01", r#""targetId":"id01","replacement":{"content":"as it is"}"#),
@@ -241,7 +241,7 @@ fn an_edited_message_differs_from_itself() {
 }
 
 #[test]
-fn what_is_odd_on_both_paths_is_told_once() {
+fn diff_warns_once_about_common_path() {
     let scratch = Scratch::new(&[
         message("id01", "gone", "user", "one"),
         message("id02", "id01", "user", "two"),
@@ -256,7 +256,7 @@ fn what_is_odd_on_both_paths_is_told_once() {
 }
 
 #[test]
-fn stats_and_difference_exclude_each_other_and_the_form_for_models() {
+fn stats_diff_and_llm_format_exclude_each_other() {
     for args in ["--stats --diff @", "--stats --format llm", "--diff @ --format llm", "--stats --diff @ --json"] {
         let run = session().run(&format!("context s.jsonl {args}"));
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}");

@@ -12,7 +12,7 @@ fn session() -> Scratch {
     Scratch::new(&[message("aaaa1111", "", "user", "one"), message("aaaa2222", "aaaa1111", "user", "two")])
 }
 
-/// Gives the objects on stderr; each line must be one of the documented shape.
+/// Returns the objects on stderr; each line must be one of the documented shape.
 fn objects(run: &Run, what: &str) -> Vec<Value> {
     let objects: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     let allowed = BTreeSet::from(["kind", "message", "file", "line", "hint"]);
@@ -53,7 +53,7 @@ fn check(scratch: &Scratch, args: &str, kind: &str, file: Option<&str>, line: Op
 }
 
 #[test]
-fn files_that_cannot_be_read() {
+fn unreadable_file_exits_with_2() {
     let scratch = session();
     fs::write(scratch.path("empty.jsonl"), "").unwrap();
     fs::write(scratch.path("blank.jsonl"), "\n  \r\n\n").unwrap();
@@ -70,7 +70,7 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
-fn files_that_are_no_session() {
+fn file_that_is_not_a_session_exits_with_2() {
     let scratch = session();
     let check = |text: &str, line: u64| {
         fs::write(scratch.path("x.jsonl"), text).unwrap();
@@ -87,7 +87,7 @@ fn files_that_are_no_session() {
 }
 
 #[test]
-fn text_is_no_session() {
+fn text_file_is_not_a_session() {
     for text in ["# A README\n\nwith words\n", "[]\n", "\u{0}\u{0}\u{0}\n"] {
         let run = Scratch::bytes(text.as_bytes()).run("tree s.jsonl --json");
         let error = &objects(&run, text).pop().unwrap()["error"];
@@ -96,7 +96,7 @@ fn text_is_no_session() {
 }
 
 #[test]
-fn entries_that_are_not_there() {
+fn unknown_entry_exits_with_2() {
     let scratch = session();
     for (args, kind) in [
         ("tree s.jsonl --leaf zzzz", "not-found"),
@@ -140,7 +140,7 @@ const MISUSES: [(&str, &str); 22] = [
 ];
 
 #[test]
-fn misuse_is_told_in_words() {
+fn usage_error_is_text_by_default() {
     let scratch = session();
     for (args, word) in MISUSES {
         let run = scratch.run(args);
@@ -153,7 +153,7 @@ fn misuse_is_told_in_words() {
 }
 
 #[test]
-fn misuse_obeys_quiet_and_hints_at_no_usage() {
+fn usage_error_with_quiet_has_no_hint() {
     let scratch = session();
     for line in ["show s.jsonl", "show s.jsonl --json"] {
         assert!(scratch.run(line).stderr.contains("hint"), "{line}");
@@ -164,7 +164,7 @@ fn misuse_obeys_quiet_and_hints_at_no_usage() {
 }
 
 #[test]
-fn programs_are_told_how_to_get_on_after_misuse() {
+fn misuse_with_json_has_the_right_hint() {
     let scratch = session();
     for (args, hint) in [
         ("tree s.jsonl --serach x --json", "did you mean `--search`?"),
@@ -181,7 +181,7 @@ fn programs_are_told_how_to_get_on_after_misuse() {
 }
 
 #[test]
-fn misuse_is_told_in_objects() {
+fn usage_error_with_json_is_an_object() {
     let scratch = session();
     for (args, word) in MISUSES {
         for format in ["--json", "--format json", "--format=json", "--format jsonl", "--format=jsonl", "--format llm"] {
@@ -202,7 +202,7 @@ fn misuse_is_told_in_objects() {
 }
 
 #[test]
-fn options_that_do_not_go_together() {
+fn conflicting_options_are_refused() {
     let scratch = session();
     for args in ["tree s.jsonl --full", "tree s.jsonl --full --format table"] {
         let run = scratch.run(args);
@@ -224,7 +224,7 @@ fn options_that_do_not_go_together() {
 }
 
 #[test]
-fn views_that_do_not_go_together() {
+fn conflicting_views_are_refused() {
     let scratch = session();
     for (args, word) in [
         ("--tips --format dot", "--tips"),
@@ -247,7 +247,7 @@ fn views_that_do_not_go_together() {
 }
 
 #[test]
-fn what_does_nothing_is_warned_about() {
+fn option_without_effect_warns() {
     let scratch = session();
     for option in ["--search two", "--path", "--filter user-only"] {
         let run = scratch.run(&format!("tree s.jsonl --json {option}"));
@@ -259,7 +259,7 @@ fn what_does_nothing_is_warned_about() {
 }
 
 #[test]
-fn nothing_found_is_no_failure() {
+fn search_without_result_is_not_a_failure() {
     let empty = Scratch::new::<&str>(&[]);
     for args in [
         "tree s.jsonl",
@@ -302,7 +302,7 @@ fn warnings_name_file_and_line() {
 }
 
 #[test]
-fn warnings_are_objects_beside_json() {
+fn warnings_with_json_are_objects() {
     let scratch = damaged();
     for args in [
         "tree s.jsonl --json",
@@ -328,7 +328,7 @@ fn warnings_are_objects_beside_json() {
 }
 
 #[test]
-fn an_error_comes_behind_the_warnings() {
+fn error_is_printed_after_warnings() {
     let run = damaged().run("tree s.jsonl --leaf zzzz --format jsonl");
     let objects = objects(&run, "damaged");
     assert_eq!((run.code, run.stdout.as_str(), objects.len()), (2, "", 4), "{run:?}");
@@ -340,7 +340,7 @@ fn an_error_comes_behind_the_warnings() {
 }
 
 #[test]
-fn quiet_leaves_only_the_error() {
+fn quiet_prints_only_the_error() {
     let scratch = damaged();
     for args in ["tree s.jsonl --quiet", "tree s.jsonl -q", "-q tree s.jsonl", "context s.jsonl -q --json"] {
         let run = scratch.run(args);
@@ -356,7 +356,7 @@ fn quiet_leaves_only_the_error() {
 }
 
 #[test]
-fn file_names_with_blanks_and_bad_bytes() {
+fn file_names_with_blanks_and_bad_bytes_are_quoted() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
@@ -374,7 +374,7 @@ fn file_names_with_blanks_and_bad_bytes() {
     }
 }
 
-/// Gives the hint of a mistake; in words and in an object it is the same.
+/// Returns the hint of a mistake; in words and in an object it is the same.
 fn hint_on(scratch: &Scratch, line: &str) -> String {
     let run = scratch.run(line);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{line}: {run:?}");
@@ -386,7 +386,7 @@ fn hint_on(scratch: &Scratch, line: &str) -> String {
 }
 
 #[test]
-fn words_of_other_programs_name_the_right_command() {
+fn words_of_other_programs_hint_at_the_command() {
     let scratch = session();
     for (words, command) in [
         ("show log list ls", "tree SESSION"),
@@ -409,7 +409,7 @@ fn words_of_other_programs_name_the_right_command() {
 }
 
 #[test]
-fn an_entry_too_many_is_told_where_it_goes() {
+fn extra_entry_argument_hints_at_its_option() {
     let scratch = session();
     let hint = hint_on(&scratch, "tree s.jsonl user:1");
     assert_eq!(hint, "`--entry user:1` prints that entry, `--leaf user:1` shows the tree from it");

@@ -21,7 +21,7 @@ fn session() -> Scratch {
     ])
 }
 
-/// Gives what a list prints, cell by cell.
+/// Returns what a list prints, cell by cell.
 fn cells(args: &str) -> Vec<Vec<String>> {
     let out = session().run(args).ok();
     let cells =
@@ -42,7 +42,7 @@ fn labels_are_listed_in_the_order_of_setting() {
 }
 
 #[test]
-fn labels_are_columns_for_people() {
+fn labels_in_text_are_columns() {
     assert_eq!(
         cells("label s.jsonl"),
         [

@@ -53,7 +53,7 @@ impl Home {
         finish(command.args(line.split_whitespace()))
     }
 
-    /// Gives the error object of a run that must fail.
+    /// Returns the error object of a run that must fail.
     fn refuse(&self, line: &str) -> Value {
         let run = self.run(line);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{line}: {run:?}");
@@ -62,7 +62,7 @@ impl Home {
 }
 
 #[test]
-fn every_command_finds_it() {
+fn every_command_finds_session_by_id_and_latest() {
     let home = Home::new();
     for word in ["latest", "01a2", "01a22a6f", ID] {
         for line in ["tree", "context", "label", "branch", "branch user:1 --dry-run", "navigate @~", "check --why-leaf"]
@@ -85,7 +85,7 @@ fn every_command_finds_it() {
 }
 
 #[test]
-fn messages_name_the_file_that_was_found() {
+fn errors_name_the_file_found() {
     let home = Home::new();
     let file = home.file().display().to_string();
     for line in ["tree latest --leaf zzzz", "context 01a2 --leaf zzzz", "label latest zzzz", "navigate latest zzzz"] {
@@ -98,7 +98,7 @@ fn messages_name_the_file_that_was_found() {
 }
 
 #[test]
-fn what_writes_says_into_which_file() {
+fn writing_commands_name_the_file_found() {
     let home = Home::new();
     let file = home.file().display().to_string();
     let told = home.run("label latest user:1 asked --width 20").ok();
@@ -108,7 +108,7 @@ fn what_writes_says_into_which_file() {
     assert!(run.stdout.contains(&format!("\nin        {file}\n")), "{run:?}");
     assert!(run.stderr.contains(&format!("`pi --session {file}`")), "{run:?}");
     assert!(text.contains("\"asked\"") && text.lines().count() > 4, "{text}");
-    // Nobody is told the path that was typed.
+    // A path that was typed is not printed again.
     assert!(!home.run(&format!("label {file} user:1 again")).ok().contains("jsonl"));
     assert_eq!(home.run("label latest user:1 again --json").json()["sessionFile"], file);
     assert_eq!(home.run("navigate latest aaaa2222 --json").json()["sessionFile"], file);
@@ -117,7 +117,7 @@ fn what_writes_says_into_which_file() {
 }
 
 #[test]
-fn a_context_says_whose_it_is() {
+fn context_names_the_file_found() {
     let home = Home::new();
     let file = home.file().display().to_string();
     for options in ["", " --stats", " --diff @~1"] {
@@ -129,7 +129,7 @@ fn a_context_says_whose_it_is() {
 }
 
 #[test]
-fn what_one_may_not_read_is_told() {
+fn unreadable_candidates_are_warned_about() {
     let home = Home::new();
     let (closed, folder) = (home.file().with_file_name("z.jsonl"), home.path(".pi/agent/sessions/other"));
     fs::write(&closed, home.session("01a22a6f")).unwrap();
@@ -155,7 +155,7 @@ fn what_one_may_not_read_is_told() {
 }
 
 #[test]
-fn a_path_always_wins() {
+fn existing_path_wins_over_id_and_latest() {
     let home = Home::new();
     for name in ["latest", "01a22a6f"] {
         fs::copy(data("demo.jsonl"), home.path("shop").join(name)).unwrap();
@@ -179,7 +179,7 @@ fn a_path_always_wins() {
 }
 
 #[test]
-fn what_is_not_found_is_told() {
+fn unknown_or_ambiguous_session_is_reported() {
     let home = Home::new();
     let error = home.refuse("tree 01a22b --json");
     assert_eq!(error["message"], "`01a22b` names no session, and there is no such file");
@@ -211,7 +211,7 @@ fn what_is_not_found_is_told() {
 }
 
 #[test]
-fn folders_come_from_the_environment() {
+fn session_folders_are_from_environment() {
     let home = Home::new();
     fs::create_dir(home.path("mine")).unwrap();
     fs::write(home.path("mine/s.jsonl"), home.session("99998888")).unwrap();
@@ -221,7 +221,7 @@ fn folders_come_from_the_environment() {
 }
 
 #[test]
-fn hostile_names_do_nothing_on_a_terminal() {
+fn hostile_session_names_are_escaped() {
     let home = Home::new();
     let evil = "evil\\u001b[2J\\u202e\\nerror: forged";
     for file in ["one", "two"] {

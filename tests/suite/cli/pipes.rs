@@ -10,7 +10,7 @@ use super::{HEADER, Scratch, label, message};
 use crate::support::{data, run, run_with_input};
 
 #[test]
-fn standard_input_reads_as_the_file_does() {
+fn standard_input_reads_like_the_file() {
     let demo = data("demo.jsonl");
     let bytes = fs::read(&demo).unwrap();
     let demo = demo.to_str().unwrap();
@@ -33,7 +33,7 @@ fn standard_input_reads_as_the_file_does() {
 }
 
 #[test]
-fn a_named_pipe_is_read_like_a_file() {
+fn named_pipe_reads_like_the_file() {
     let demo = data("demo.jsonl");
     let scratch = Scratch::new::<&str>(&[]);
     let pipe = scratch.path("pipe");
@@ -78,7 +78,7 @@ fn large() -> Scratch {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_quietly() {
+fn closed_stdout_ends_quietly() {
     let scratch = large();
     for args in [
         "tree s.jsonl",
@@ -110,7 +110,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told() {
+fn full_disk_on_stdout_is_reported() {
     let scratch = large();
     for (args, start) in [
         ("tree s.jsonl", "error: "),

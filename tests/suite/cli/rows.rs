@@ -37,7 +37,7 @@ const ODD: [&str; 8] = [
 ];
 
 #[test]
-fn jsonl_rows_have_the_documented_members() {
+fn jsonl_rows_have_documented_members() {
     let out = odd().run("tree s.jsonl --filter all --format jsonl").ok();
     let lines: Vec<_> = out.lines().collect();
     assert_eq!(lines.len(), ODD.len());
@@ -165,7 +165,7 @@ fn kinds() -> Scratch {
 }
 
 #[test]
-fn filters_show_what_they_should() {
+fn filters_show_documented_entries() {
     let scratch = kinds();
     let check = |options: &str, expected: &[u32]| {
         let rows = scratch.run(&format!("tree s.jsonl --format jsonl {options}")).json_lines();
@@ -217,7 +217,7 @@ fn marks(options: &str, expected: &[(&str, bool, bool)]) {
 }
 
 #[test]
-fn the_leaf_decides_what_is_active_and_first() {
+fn leaf_decides_active_path_and_first_branch() {
     let (a, b, c, d, e) = ("aaaa1111", "bbbb2222", "cccc3333", "dddd4444", "eeee5555");
     marks("", &[(a, true, false), (b, true, false), (d, true, false), (e, true, true), (c, false, false)]);
     marks("--leaf cccc", &[(a, true, false), (b, true, false), (c, true, true), (d, false, false), (e, false, false)]);
@@ -227,7 +227,7 @@ fn the_leaf_decides_what_is_active_and_first() {
 }
 
 #[test]
-fn the_leaf_is_marked_in_text() {
+fn leaf_is_marked_in_text() {
     let rows = |options: &str| {
         let out = fork().run(&format!("tree s.jsonl {options}")).ok();
         out.lines().skip(1).map(|line| line.replace("  ", " ")).collect::<Vec<_>>()
@@ -261,7 +261,7 @@ fn the_leaf_is_marked_in_text() {
 }
 
 #[test]
-fn the_heading_says_what_the_session_is() {
+fn heading_has_session_facts() {
     let heading = |lines: &[&str]| {
         let out = Scratch::bytes(lines.join("\n").as_bytes()).run("tree s.jsonl").ok();
         out.lines().next().unwrap_or_default().to_owned()
@@ -286,7 +286,7 @@ fn the_heading_says_what_the_session_is() {
 }
 
 #[test]
-fn ids_are_cut_to_what_tells_them_apart() {
+fn ids_are_cut_to_shortest_unique_length() {
     let long = |end: &str| format!("0198c0de-1111-7000-8000-{end}");
     let (first, second, third) = (long("000000000001"), long("000000000002"), "ffffffff-2222".to_owned());
     let scratch = Scratch::new(&[
@@ -306,7 +306,7 @@ fn ids_are_cut_to_what_tells_them_apart() {
 }
 
 #[test]
-fn any_number_of_threads_prints_the_same_bytes() {
+fn number_of_threads_does_not_change_output() {
     // Several pieces of rows, a fork now and then, calls and results, text that must be escaped. The
     // first piece takes longest, so that others are made before it.
     let long = format!("\"{}\"", r"\u0001".repeat(190));

@@ -38,7 +38,7 @@ fn check(query: &str, expected: &[&str]) {
 }
 
 #[test]
-fn words_are_found_whatever_their_case() {
+fn search_ignores_case() {
     check("thanks", &["id09"]);
     check("THANKS", &["id09"]);
     check("hank", &["id09"]);
@@ -49,7 +49,7 @@ fn words_are_found_whatever_their_case() {
 }
 
 #[test]
-fn all_words_must_be_there_in_any_order() {
+fn search_needs_all_words_in_any_order() {
     check("retry deadline", &["id04"]);
     check("deadline   retry", &["id04"]);
     check("retry", &["id04", "id05"]);
@@ -57,19 +57,19 @@ fn all_words_must_be_there_in_any_order() {
 }
 
 #[test]
-fn no_word_lets_everything_through() {
+fn search_without_words_finds_everything() {
     check("", &["id01", "id02", "id03", "id04", "id05", "id06", "id07", "id08", "id09"]);
     check("  ", &["id01", "id02", "id03", "id04", "id05", "id06", "id07", "id08", "id09"]);
 }
 
 #[test]
-fn the_whole_text_is_searched() {
+fn search_covers_whole_text() {
     check("needle", &["id01"]);
     check("login needle", &["id01"]);
 }
 
 #[test]
-fn names_are_searched_too() {
+fn search_covers_names() {
     check("web_fetch", &["id02", "id03"]);
     check("toolresult", &["id03"]);
     check("assistant", &["id02"]);
@@ -81,7 +81,7 @@ fn names_are_searched_too() {
 }
 
 #[test]
-fn the_row_as_printed_is_searched() {
+fn search_covers_row_as_printed() {
     // The call that a result shows stands in another entry.
     check("example.com", &["id02", "id03"]);
     check("9k tokens", &["id05"]);
@@ -89,7 +89,7 @@ fn the_row_as_printed_is_searched() {
 }
 
 #[test]
-fn a_search_works_within_filter_and_path() {
+fn search_works_within_filter_and_path() {
     let rows = |options: &str| {
         let run = session().run(&format!("tree s.jsonl --format jsonl {options}"));
         ids(&run.json_lines()).join(" ")

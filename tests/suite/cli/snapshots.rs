@@ -122,7 +122,7 @@ const FAILURES: (&str, &[&str]) = (
     ],
 );
 
-/// Gives the names of all commands, the empty one of the program first.
+/// Returns the names of all commands, the empty one of the program first.
 fn commands() -> Vec<String> {
     let program = Cli::command();
     let names = program.get_subcommands().map(|command| command.get_name().to_owned());
@@ -199,7 +199,7 @@ fn check<S: AsRef<str>>(name: &str, lines: &[S]) {
 }
 
 #[test]
-fn the_demo_session_prints_as_recorded() {
+fn demo_session_prints_as_recorded() {
     for (name, lines) in DEMO {
         check(name, lines);
     }
@@ -228,7 +228,7 @@ fn help_by_command_and_by_option_is_the_same() {
 }
 
 #[test]
-fn no_recorded_output_is_left_over() {
+fn every_recorded_output_is_used() {
     let known = DEMO.iter().map(|(name, _)| *name).chain([FAILURES.0, "help", "help-short"]);
     // And the pictures of the README.
     let pictures = ["tree.svg", "demo.dot", "demo.svg"].map(str::to_owned);

@@ -30,7 +30,7 @@ fn rows(scratch: &Scratch, options: &str) -> Vec<String> {
 
 /// Text, table and `jsonl` have the same rows, whose numbers are those of the whole tree.
 #[test]
-fn all_formats_of_a_view_have_the_same_rows() {
+fn all_formats_of_a_view_have_same_rows() {
     let scratch = session();
     let check = |options: &str, expected: &[&str]| {
         let objects = scratch.run(&format!("tree s.jsonl --format jsonl {options}")).json_lines();
@@ -66,7 +66,7 @@ fn all_formats_of_a_view_have_the_same_rows() {
 }
 
 #[test]
-fn what_is_left_out_is_counted_in_text() {
+fn text_output_counts_rows_left_out() {
     assert_eq!(
         rows(&session(), "--branches"),
         [
@@ -92,7 +92,7 @@ fn what_is_left_out_is_counted_in_text() {
 }
 
 #[test]
-fn tips_tell_the_branches_apart() {
+fn tips_show_one_row_per_branch() {
     let scratch = session();
     assert_eq!(
         rows(&scratch, "--tips"),
@@ -119,7 +119,7 @@ fn tips_tell_the_branches_apart() {
 }
 
 #[test]
-fn times_without_zone_are_those_of_the_reader() {
+fn times_without_zone_are_local() {
     let shown = |zone: &str, options: &str| {
         let scratch = session();
         let line = format!("tree s.jsonl --format jsonl --filter user-only {options}");
@@ -138,7 +138,7 @@ fn times_without_zone_are_those_of_the_reader() {
 }
 
 #[test]
-fn what_is_deeper_than_anything_shown_is_told() {
+fn hint_counts_entries_too_deep_to_show() {
     let lines =
         [entry("model_change", "aaaa0001", "", r#""model":"a/b""#), message("aaaa0002", "aaaa0001", "user", "x")];
     let run = Scratch::new(&lines).run("tree s.jsonl --depth 0");
@@ -147,7 +147,7 @@ fn what_is_deeper_than_anything_shown_is_told() {
 }
 
 #[test]
-fn entries_without_a_time_are_left_out_and_that_is_said() {
+fn period_leaves_out_entries_without_time_and_warns() {
     let stamped = |id: &str, time: &str| message(id, "", "user", "x").replace("\"2026-01-01T00:00:01.000Z\"", time);
     let scratch = Scratch::new(&[
         stamped("aaaa0001", "\"yesterday\""),
@@ -164,7 +164,7 @@ fn entries_without_a_time_are_left_out_and_that_is_said() {
 }
 
 #[test]
-fn a_search_shows_the_place() {
+fn search_shows_the_matching_text() {
     let hay = "hay ".repeat(60);
     let scratch = Scratch::new(&[
         message("aaaa0001", "", "user", &format!("Find it: {hay}the NEEDLE \u{1b}[1m{hay}")),
@@ -189,7 +189,7 @@ fn a_search_shows_the_place() {
 }
 
 #[test]
-fn pictures_tie_straight_runs_together() {
+fn pictures_join_straight_runs() {
     let dot = session().run("tree s.jsonl --format dot").ok();
     let nodes: Vec<_> = dot.lines().filter_map(|line| line.trim().split_once(" [label=")).collect();
     let labels: Vec<_> = nodes[1..].iter().map(|(_, rest)| rest.split('"').nth(1).unwrap()).collect();
@@ -238,7 +238,7 @@ fn pictures_tie_straight_runs_together() {
 }
 
 #[test]
-fn what_mermaid_does_not_draw_by_itself_is_hinted_at() {
+fn large_mermaid_picture_has_hint() {
     let tip = |at: usize| message(&format!("tip{at:05}"), "aaaa0001", "user", "x");
     let lines = |count| [message("aaaa0001", "", "user", "start")].into_iter().chain((0..count).map(tip));
     let hint = |count: usize, format: &str| {

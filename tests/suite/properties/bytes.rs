@@ -6,17 +6,17 @@ use std::fmt::Write;
 use std::fs;
 
 use serde_json::Value;
-use session_tree::core::body::Bodies;
 use session_tree::core::context;
-use session_tree::core::filter::Filter;
+use session_tree::core::context::message;
 use session_tree::core::json::Raw;
-use session_tree::core::load::Keep;
-use session_tree::core::message;
-use session_tree::core::problem::ProblemKind;
-use session_tree::core::select;
+use session_tree::core::naming;
+use session_tree::core::problem::WarningKind;
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
-use session_tree::core::source::Source;
-use session_tree::core::walk;
+use session_tree::core::session::body::Bodies;
+use session_tree::core::tree::filter::Filter;
+use session_tree::core::tree::walk;
 use session_tree::ui::context as transcript;
 use session_tree::ui::screen::Screen;
 use session_tree::ui::tree::TreeText;
@@ -30,7 +30,7 @@ fn load(bytes: &[u8], keep: Keep<'_>, jobs: usize) -> session_tree::core::error:
     Session::load(Source::spool(bytes).unwrap(), keep, jobs)
 }
 
-/// Gives all that was found, as text.
+/// Returns all that was found, as text.
 fn found(session: &Session) -> String {
     let mut out = format!("{:?} {:?} {:?}\n", session.name(), session.header, session.problems.list());
     let mut bodies = Bodies::new(session);
@@ -46,7 +46,7 @@ fn found(session: &Session) -> String {
     out
 }
 
-/// Gives the ids of a file that begins with its header, each with the last line that has it.
+/// Returns the ids of a file that begins with its header, each with the last line that has it.
 fn last_lines(bytes: &[u8]) -> Vec<(String, u32)> {
     let text = String::from_utf8_lossy(bytes).replace("1e400", "0");
     let lines = text.split('\n').map(|line| serde_json::from_str::<Value>(line).unwrap_or_default());
@@ -61,7 +61,7 @@ fn last_lines(bytes: &[u8]) -> Vec<(String, u32)> {
 }
 
 #[test]
-fn any_number_of_threads_reads_the_same() {
+fn number_of_threads_does_not_change_what_is_read() {
     for seed in 1..=2 {
         let bytes = random::long_session(seed, 2500);
         assert!(bytes.len() > 8 * 256 * 1024, "enough blocks for four threads: {}", bytes.len());
@@ -92,9 +92,9 @@ fn words_do_not_depend_on_what_was_kept() {
 }
 
 /// A file that is cut anywhere has every line that ends before the cut, and what is left of the
-/// line at the cut is only torn if it is no whole entry.
+/// line at the cut is only unfinished if it is not a whole entry.
 #[test]
-fn a_cut_at_any_byte_loses_no_whole_line() {
+fn cut_at_any_byte_loses_no_whole_line() {
     let mut random = Random::new(7);
     let mut file = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n".to_owned();
     for at in 1..=12 {
@@ -127,7 +127,7 @@ fn a_cut_at_any_byte_loses_no_whole_line() {
         let torn: Vec<_> = session.problems.list().into_iter().map(|problem| (problem.kind, problem.line)).collect();
         let line = u32::try_from(bytes.split(|&byte| byte == b'\n').count()).unwrap();
         let is_torn = ends.last() == Some(&false);
-        assert_eq!(torn, if is_torn { vec![(ProblemKind::TornLine, Some(line))] } else { vec![] }, "cut at {cut}");
+        assert_eq!(torn, if is_torn { vec![(WarningKind::TornLine, Some(line))] } else { vec![] }, "cut at {cut}");
     }
 }
 
@@ -171,12 +171,12 @@ fn exercise(session: &Session) {
         }
         for name in ["@", "@~1", "user:1", "label:one", "e00", "e001~99999999999999999999", "~", ""] {
             // Any answer is right, as long as there is one.
-            let _ = select::entry(session, leaf, name);
+            let _ = naming::entry::find(session, leaf, name);
         }
     }
 }
 
-/// Tells whether a text is JSON; of any depth, and with lone surrogates.
+/// Returns whether a text is JSON; of any depth, and with lone surrogates.
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
@@ -215,7 +215,7 @@ fn random_damage_never_panics() {
     assert!(sessions > 1600, "most damaged files are still sessions: {sessions} of 2500");
 }
 
-/// Tells whether reading the bodies fails when another program writes `after` over `before` once
+/// Returns whether reading the bodies fails when another program writes `after` over `before` once
 /// that has been indexed. What does not fail is still the same entry.
 fn is_noticed(before: &[u8], after: &[u8]) -> bool {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -223,14 +223,14 @@ fn is_noticed(before: &[u8], after: &[u8]) -> bool {
     let session = Session::load(Source::open(file.path()).unwrap(), Keep::NOTHING, 1).unwrap();
     fs::write(file.path(), after).unwrap();
     let mut bodies = Bodies::new(&session);
-    let mut read = |node| bodies.entry(node).map(|_| ()).map_err(|error| error.kind());
+    let mut read = |node| bodies.entry(node).map(|_| ()).map_err(|error| error.kind().name());
     let read: Vec<_> = session.nodes().map(&mut read).collect();
     assert!(read.iter().all(|read| matches!(read, Ok(()) | Err("changed"))), "{read:?}");
     read.contains(&Err("changed"))
 }
 
 #[test]
-fn a_file_that_changes_is_noticed() {
+fn changed_file_is_noticed() {
     let is_long = |bytes: &Vec<u8>| bytes.starts_with(b"{") && support::session(bytes).len() > 20;
     let before = (1..).map(random::session).find(is_long).unwrap();
     let header = before.iter().position(|&byte| byte == b'\n').unwrap();
@@ -322,7 +322,7 @@ fn nested_json_holds_every_entry_as_it_stands_in_the_file() {
     }
 }
 
-/// Gives the nodes below a parent; all have the same time, so they stay in the order of the file.
+/// Returns the nodes below a parent; all have the same time, so they stay in the order of the file.
 fn nested(entries: &[(Option<usize>, String)], parent: Option<usize>) -> String {
     let children = entries.iter().enumerate().filter(|(_, (of, _))| *of == parent);
     let node = |(at, (_, entry)): (usize, &(_, String))| {
@@ -359,7 +359,7 @@ fn every_command_reads_random_sessions() {
 
 /// What an id holds cannot keep a message from being JSON that says so.
 #[test]
-fn messages_name_any_id() {
+fn errors_can_name_any_id() {
     for char in "\"\\\n\t\u{1b}\u{7f}\u{9b}\u{200e}\u{202e}\u{2028}\u{feff}\u{e0001}\u{e007f}é🙂".chars() {
         let parent = format!("a{char}b");
         let id = serde_json::to_string(&parent).unwrap();

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use session_tree::core::body::Bodies;
-use session_tree::core::compare::{self, Difference, Settings, Weighed};
+use session_tree::core::context::compare::{self, Difference, Settings, Weighed};
+use session_tree::core::context::message;
+use session_tree::core::context::stats::{self, Size};
 use session_tree::core::context::{self, Context, Item};
 use session_tree::core::entry::Kind;
 use session_tree::core::json::Raw;
-use session_tree::core::message;
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::stats::{self, Size};
-use session_tree::core::walk;
+use session_tree::core::tree::walk;
 
 use super::{for_each_session, leaves};
 
@@ -34,7 +34,7 @@ fn size(session: &Session, items: &[Item]) -> Size {
 }
 
 #[test]
-fn parts_sum_up_to_the_context() {
+fn parts_of_stats_add_up_to_context() {
     for_each_session(|session, _| {
         for context in contexts(session) {
             let stats = stats::measure(&mut Bodies::new(session), &context).unwrap();
@@ -48,7 +48,7 @@ fn parts_sum_up_to_the_context() {
 }
 
 #[test]
-fn every_message_has_the_role_that_it_is_counted_under() {
+fn message_is_counted_under_its_role() {
     for_each_session(|session, _| {
         let mut bodies = Bodies::new(session);
         for item in contexts(session).into_iter().flat_map(|context| context.items) {
@@ -60,7 +60,7 @@ fn every_message_has_the_role_that_it_is_counted_under() {
 }
 
 #[test]
-fn a_compaction_hides_what_is_before_it_and_not_shown() {
+fn hidden_messages_are_those_before_compaction_and_not_shown() {
     let hidden = Cell::new(0);
     for_each_session(|session, _| {
         for context in contexts(session) {
@@ -70,7 +70,7 @@ fn a_compaction_hides_what_is_before_it_and_not_shown() {
     assert!(hidden.get() > 300, "{hidden:?}");
 }
 
-/// Checks what is hidden in a context, and gives how much that is.
+/// Checks what is hidden in a context, and returns how much that is.
 fn check_hidden(session: &Session, context: &Context) -> usize {
     let mut bodies = Bodies::new(session);
     let Some(hidden) = context::hidden(&mut bodies, context).unwrap() else {
@@ -98,7 +98,7 @@ fn check_hidden(session: &Session, context: &Context) -> usize {
     hidden.items.len()
 }
 
-/// Gives what edits on a path are about: they may take it out.
+/// Returns what edits on a path are about: they may take it out.
 fn edited(bodies: &mut Bodies<'_>, path: &[NodeId]) -> HashSet<NodeId> {
     let session = bodies.session();
     let edits = path.iter().filter(|&&node| session.traits(node).kind == Kind::ContextEdit);
@@ -111,7 +111,7 @@ fn items(messages: &[Weighed]) -> impl Iterator<Item = Item> {
 }
 
 #[test]
-fn common_and_dropped_are_the_first_context_common_and_added_the_second() {
+fn diff_parts_rebuild_both_contexts() {
     let differing = Cell::new(0);
     for_each_session(|session, _| {
         let contexts = contexts(session);
@@ -136,7 +136,7 @@ fn common_and_dropped_are_the_first_context_common_and_added_the_second() {
 }
 
 #[test]
-fn a_context_does_not_differ_from_itself() {
+fn context_does_not_differ_from_itself() {
     for_each_session(|session, _| {
         for context in contexts(session) {
             let difference = compare::messages(&mut Bodies::new(session), &context, &context).unwrap();
@@ -151,7 +151,7 @@ fn a_context_does_not_differ_from_itself() {
 }
 
 #[test]
-fn every_message_that_differs_has_words() {
+fn every_message_in_diff_has_words() {
     for_each_session(|session, _| {
         let mut bodies = Bodies::new(session);
         for item in contexts(session).into_iter().flat_map(|context| context.items) {

@@ -211,7 +211,7 @@ impl Model {
         }
     }
 
-    /// Gives the parent, its parent and so on, of a node that may be on a cycle.
+    /// Returns the parent, its parent and so on, of a node that may be on a cycle.
     fn ancestors(&self, at: usize) -> impl Iterator<Item = &str> {
         let parent_of = |id: &&str| self.node(id).and_then(|node| node.parent.as_deref());
         std::iter::successors(self.nodes[at].parent.as_deref(), parent_of).take(self.nodes.len())
@@ -221,14 +221,14 @@ impl Model {
         self.nodes.iter().filter(|node| node.parent.is_none()).map(|node| node.id.as_str()).collect()
     }
 
-    /// Gives the children, oldest first; those of no known time last.
+    /// Returns the children, oldest first; those of no known time last.
     pub fn children(&self, id: &str) -> Vec<&str> {
         let mut children: Vec<_> = self.nodes.iter().filter(|node| node.parent.as_deref() == Some(id)).collect();
         children.sort_by_key(|node| (node.time.is_none(), node.time));
         children.into_iter().map(|node| node.id.as_str()).collect()
     }
 
-    /// Gives targets and names, in the order in which the targets were first labelled.
+    /// Returns targets and names, in the order in which the targets were first labelled.
     pub fn labels(&self) -> Vec<(String, String)> {
         let mut labels = Vec::<(String, String)>::new();
         for node in self.nodes.iter().filter(|node| node.kind() == "label") {
@@ -254,7 +254,7 @@ impl Model {
         path
     }
 
-    /// Gives all entries in the order of display, with their depths.
+    /// Returns all entries in the order of display, with their depths.
     pub fn display_order(&self, leaf: Option<&str>) -> Vec<(&str, usize)> {
         let path = self.path(leaf);
         let active_first = |mut family: Vec<_>| {
@@ -272,7 +272,7 @@ impl Model {
         order
     }
 
-    /// Tells whether a view shows an entry.
+    /// Returns whether a view shows an entry.
     pub fn shows(&self, filter: &str, id: &str, leaf: Option<&str>) -> bool {
         let node = self.node(id).unwrap();
         let stop = node.object["message"]["stopReason"].as_str().unwrap_or("stop");
@@ -288,7 +288,7 @@ impl Model {
         }
     }
 
-    /// Gives the rows of a view: an entry hangs at its nearest shown ancestor.
+    /// Returns the rows of a view: an entry hangs at its nearest shown ancestor.
     pub fn rows(&self, filter: &str, leaf: Option<&str>) -> Vec<Row> {
         let order = self.display_order(leaf);
         let shown: Vec<_> = order.iter().map(|(id, _)| *id).filter(|id| self.shows(filter, id, leaf)).collect();
@@ -310,7 +310,7 @@ impl Model {
         shown.iter().enumerate().map(row).collect()
     }
 
-    /// Gives the row of the leaf, or of its nearest shown ancestor, and the steps between them.
+    /// Returns the row of the leaf, or of its nearest shown ancestor, and the steps between them.
     pub fn leaf_row(&self, filter: &str, leaf: Option<&str>) -> Option<(String, usize)> {
         let path = self.path(leaf);
         let (steps, id) = path.iter().rev().enumerate().find(|(_, id)| self.shows(filter, id, leaf))?;
@@ -362,7 +362,7 @@ impl Model {
         settings
     }
 
-    /// Gives what the context at a leaf is made of, as words.
+    /// Returns what the context at a leaf is made of, as words.
     pub fn context(&self, leaf: Option<&str>) -> Vec<String> {
         let path: Vec<_> = self.path(leaf).into_iter().filter_map(|id| self.node(id)).collect();
         let last = |kind: &str| path.iter().rposition(|node| node.kind() == kind);
@@ -384,7 +384,7 @@ impl Model {
         items
     }
 
-    /// Gives the place on a path of the first entry that its compaction keeps.
+    /// Returns the place on a path of the first entry that its compaction keeps.
     fn first_kept(&self, path: &[&Node], at: usize) -> usize {
         let object = &path[at].object;
         let place = |id: Option<&str>| path[..at].iter().position(|node| Some(node.id.as_str()) == id);
@@ -403,7 +403,7 @@ impl Model {
         place(first).unwrap_or(at)
     }
 
-    /// Gives an entry as version 3 has it.
+    /// Returns an entry as version 3 has it.
     pub fn migrated(&self, node: &Node) -> Value {
         let mut object = node.object.clone();
         if self.version == 1 {
@@ -424,7 +424,7 @@ impl Model {
         object
     }
 
-    /// Gives what an entry adds to a context.
+    /// Returns what an entry adds to a context.
     fn item(&self, node: &Node, path: &[&Node]) -> Option<String> {
         let id = &node.id;
         let item = match node.kind() {
@@ -446,7 +446,7 @@ impl Model {
     }
 }
 
-/// Gives the lines that are JSON objects.
+/// Returns the lines that are JSON objects.
 fn well_formed(bytes: &[u8], note: &mut impl FnMut(&'static str, usize)) -> Vec<Line> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).unwrap();
@@ -466,7 +466,7 @@ fn well_formed(bytes: &[u8], note: &mut impl FnMut(&'static str, usize)) -> Vec<
     lines
 }
 
-/// Gives the time of a line, by the spellings that the generator knows.
+/// Returns the time of a line, by the spellings that the generator knows.
 fn time(line: &str) -> Option<i64> {
     let value = line.split_once(r#""timestamp":"#)?.1;
     let longest = TIMES.iter().filter(|(text, _)| value.starts_with(text)).max_by_key(|(text, _)| text.len());

@@ -9,7 +9,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Gives a number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -83,7 +83,7 @@ pub fn long_session(seed: u64, entries: usize) -> Vec<u8> {
     writer.join(&lines)
 }
 
-/// Gives a `version` member, and whether entries have ids.
+/// Returns a `version` member, and whether entries have ids.
 fn version(random: &mut Random) -> (String, bool) {
     const ODD: [&str; 10] = ["\"3\"", "3.0", "\" 3 \"", "0", "-1", "2.5", "\"x\"", "[]", "true", "{}"];
     let member = |value: &str| format!(r#","version":{value}"#);
@@ -108,7 +108,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Gives what may stand before the header.
+    /// Returns what may stand before the header.
     fn front(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.random.percent(5) {
@@ -197,7 +197,7 @@ impl Writer {
         id
     }
 
-    /// Gives an id that was used before; one of an entry to come or of none, now and then.
+    /// Returns an id that was used before; one of an entry to come or of none, now and then.
     fn any(&mut self) -> String {
         if self.used.is_empty() || self.random.percent(8) {
             return format!("e{:03}", self.next + self.random.below(5));
@@ -205,7 +205,7 @@ impl Writer {
         self.used[self.random.below(self.used.len())].clone()
     }
 
-    /// Gives the id of one of the last entries: on the path to the next, most of the time.
+    /// Returns the id of one of the last entries: on the path to the next, most of the time.
     fn recent(&mut self) -> String {
         let back = 1 + self.random.below(6);
         match self.used.len().checked_sub(back) {
@@ -230,7 +230,7 @@ impl Writer {
         })
     }
 
-    /// Gives the type as JSON, empty if there is to be none, and the members that go with it.
+    /// Returns the type as JSON, empty if there is to be none, and the members that go with it.
     fn body(&mut self, own: &str) -> (&'static str, Vec<String>) {
         let member = |name: &str, value: String| format!("\"{name}\":{value}");
         let text = |value: String| format!("\"{value}\"");

@@ -1,7 +1,7 @@
 //! A search on random sessions: the sieve holds nothing back that has the words.
 
-use session_tree::core::body::Bodies;
 use session_tree::core::search::{Query, Sieve};
+use session_tree::core::session::body::Bodies;
 
 use super::for_each_session;
 
@@ -14,7 +14,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn the_sieve_lets_through_what_a_search_finds() {
+fn sieve_lets_through_every_match() {
     let count = std::cell::Cell::new((0, 0));
     for_each_session(|session, _| {
         if session.is_migrated() {

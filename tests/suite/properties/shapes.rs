@@ -2,8 +2,8 @@
 //! every entry by itself finds.
 
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::Shape;
-use session_tree::core::walk;
+use session_tree::core::tree::shape::Shape;
+use session_tree::core::tree::walk;
 
 use super::{FILTERS, for_each_session, leaves};
 
@@ -22,7 +22,7 @@ impl Seen {
         self.children(row).len() > 1
     }
 
-    /// Gives the rows from one up to the first of its tree.
+    /// Returns the rows from one up to the first of its tree.
     fn line(&self, row: usize) -> Vec<usize> {
         std::iter::successors(Some(row), |&row| self.above[row]).collect()
     }
@@ -110,7 +110,7 @@ fn tips_are_the_ends_of_all_branches() {
 /// All rows are in one knot each, in order; those of a knot follow each other, and nothing else
 /// hangs between them.
 #[test]
-fn knots_are_straight_and_as_long_as_can_be() {
+fn runs_are_straight_and_of_maximal_length() {
     for_each_shape(|session, leaf, seen| {
         let kept = seen.shape.sights(session, leaf);
         let knots = seen.shape.knots(&kept);

@@ -3,18 +3,18 @@
 
 use std::fmt::Write;
 
-use session_tree::core::body::Bodies;
-use session_tree::core::compare;
 use session_tree::core::context;
-use session_tree::core::load::Keep;
-use session_tree::core::problem::ProblemKind;
-use session_tree::core::rows::Rows;
-use session_tree::core::select;
+use session_tree::core::context::compare;
+use session_tree::core::context::stats;
+use session_tree::core::naming;
+use session_tree::core::problem::WarningKind;
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
+use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::shape::Shape;
-use session_tree::core::source::Source;
-use session_tree::core::stats;
-use session_tree::core::walk;
+use session_tree::core::tree::rows::Rows;
+use session_tree::core::tree::shape::Shape;
+use session_tree::core::tree::walk;
 use session_tree::ui::screen::Screen;
 use session_tree::ui::tree::TreeText;
 
@@ -42,7 +42,7 @@ fn line(at: usize, parent: Option<usize>, members: &str) -> String {
 
 fn lay_out(session: &Session) -> (Vec<NodeId>, Rows) {
     let order = walk::display_order(session, session.leaf());
-    let rows = super::support::lay_out(session, session.leaf(), &order, |_| true);
+    let rows = crate::support::lay_out(session, session.leaf(), &order, |_| true);
     assert_eq!((order.len(), rows.rows.len()), (session.len(), session.len()));
     let shape = Shape::new(session, &order, |_| true);
     let kept = shape.landmarks(session, session.leaf());
@@ -65,22 +65,22 @@ fn draw(session: &Session, rows: &Rows) {
 const USER: &str = r#""type":"message","message":{"role":"user","content":"q"}"#;
 
 #[test]
-fn a_chain_of_200_000() {
+fn chain_of_200_000_is_handled() {
     let count = 200_000;
     let session = session(count, |at| line(at, at.checked_sub(1), r#""type":"custom""#));
     assert_eq!(walk::path(&session, session.leaf()).len(), count);
     let (order, rows) = lay_out(&session);
     assert_eq!(walk::depths(&session, &order).last(), Some(&199_999));
     assert!(rows.branches.is_empty());
-    let root = select::entry(&session, session.leaf(), "@~199999").unwrap();
+    let root = naming::entry::find(&session, session.leaf(), "@~199999").unwrap();
     assert_eq!(session.id(root), "0000000");
 }
 
 #[test]
-fn a_loop_of_100_000() {
+fn loop_of_100_000_is_handled() {
     let count = 100_000;
     let session = session(count, |at| line(at, Some((at + 1) % count), r#""type":"custom""#));
-    assert_eq!(session.problems.count(ProblemKind::Cycle), 1);
+    assert_eq!(session.problems.count(WarningKind::Cycle), 1);
     assert_eq!(session.roots().len(), 1);
     // The last entry of the file is the child of its first, and at the top of all others.
     assert_eq!(walk::path(&session, session.leaf()).len(), 2);
@@ -88,7 +88,7 @@ fn a_loop_of_100_000() {
 }
 
 #[test]
-fn one_parent_of_20_000() {
+fn parent_of_20_000_is_handled() {
     let count = 20_000;
     // The youngest stands first in the file.
     let time = |at: usize| format!(r#""timestamp":{},{USER}"#, 2_000_000_000_000 - at);
@@ -103,7 +103,7 @@ fn one_parent_of_20_000() {
 
 /// A stem with a twig at each entry: as many levels of branching as there are tips.
 #[test]
-fn a_stem_with_10_000_tips() {
+fn stem_with_10_000_tips_is_handled() {
     let tips = 10_000;
     let parent = |at: usize| at.checked_sub(if at % 2 == 1 { 1 } else { 2 });
     let session = session(2 * tips, |at| line(at, parent(at), USER));
@@ -115,33 +115,33 @@ fn a_stem_with_10_000_tips() {
 }
 
 #[test]
-fn a_label_set_100_000_times() {
+fn label_set_100_000_times_is_handled() {
     let count = 100_000;
     let label = |at: usize| format!(r#""type":"label","targetId":"0000000","label":"name {at}""#);
     let session = session(count, |at| line(at, at.checked_sub(1), &label(at)));
     let labels = session.labels();
     assert_eq!((labels.len(), labels[0].name.as_str()), (1, "name 99999"));
-    assert_eq!(select::entry(&session, None, "label:name 99999").unwrap(), session.roots()[0]);
+    assert_eq!(naming::entry::find(&session, None, "label:name 99999").unwrap(), session.roots()[0]);
 }
 
 #[test]
-fn an_id_used_100_000_times() {
+fn id_used_100_000_times_is_handled() {
     let session = session(100_000, |_| line(0, None, USER));
-    assert_eq!((session.len(), session.problems.count(ProblemKind::DuplicateId)), (1, 99_999));
+    assert_eq!((session.len(), session.problems.count(WarningKind::DuplicateId)), (1, 99_999));
     assert_eq!(session.problems.list().len(), 21);
 }
 
 #[test]
-fn bad_lines_100_000_times() {
+fn malformed_lines_100_000_times_are_handled() {
     let session = session(100_000, |at| if at % 2 == 0 { "{\"a\":[1".to_owned() } else { "{}".to_owned() });
     assert!(session.is_empty());
-    assert_eq!(session.problems.count(ProblemKind::MalformedLine), 50_000);
-    assert_eq!(session.problems.count(ProblemKind::ForeignLine), 50_000);
+    assert_eq!(session.problems.count(WarningKind::MalformedLine), 50_000);
+    assert_eq!(session.problems.count(WarningKind::ForeignLine), 50_000);
 }
 
 /// A tool result looks for its call above itself; here none has one.
 #[test]
-fn results_without_calls_20_000_times() {
+fn results_without_calls_20_000_times_are_handled() {
     let result = r#""type":"message","message":{"role":"toolResult","toolCallId":"c","toolName":"read"}"#;
     let session = session(20_000, |at| line(at, at.checked_sub(1), result));
     let (_, rows) = lay_out(&session);
@@ -150,7 +150,7 @@ fn results_without_calls_20_000_times() {
 
 /// What a context keeps a list of, many times on one path.
 #[test]
-fn a_context_with_30_000_edits_and_compactions() {
+fn context_with_30_000_edits_and_compactions_is_handled() {
     let members = |at: usize| match at % 3 {
         0 => USER.to_owned(),
         1 => format!(r#""type":"context_edit","targetId":"{:07}","replacement":{{"content":"a"}}"#, at - 1),
@@ -165,7 +165,7 @@ fn a_context_with_30_000_edits_and_compactions() {
 
 /// What a context has much of, and has another origin each time.
 #[test]
-fn a_context_of_100_000_origins_is_measured_and_compared() {
+fn context_of_100_000_origins_is_measured_and_compared() {
     let members = |at: usize| format!(r#""type":"custom_message","customType":"c{at}","content":"abcd""#);
     let session = session(100_000, |at| line(at, at.checked_sub(1), &members(at)));
     let mut bodies = Bodies::new(&session);
@@ -178,7 +178,7 @@ fn a_context_of_100_000_origins_is_measured_and_compared() {
 }
 
 #[test]
-fn a_context_with_30_000_rules() {
+fn context_with_30_000_rules_is_handled() {
     let rule = |at: usize| format!(r#""type":"ttsr_injection","injectedRules":["rule {at}","all"]"#);
     let session = session(30_000, |at| line(at, at.checked_sub(1), &rule(at)));
     let rules = context::build(&mut Bodies::new(&session), session.leaf()).unwrap().state.ttsr_rules;

@@ -1,0 +1,673 @@
+//! What the model would see at a leaf (semantics: "Context"): the state, and which entries
+//! contribute a message. The messages themselves are made by [`self::message`].
+
+pub mod compare;
+pub mod files;
+pub mod message;
+pub mod stats;
+pub mod summary;
+pub mod usage;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::core::entry::preview;
+use crate::core::entry::{Entry, Kind, Role};
+use crate::core::error::Result;
+use crate::core::json::{self, Raw};
+use crate::core::problem::{Problems, WarningKind};
+use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
+use crate::core::tree::walk;
+
+/// One message of a context, by the entry that it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// The message stored in an entry.
+    Stored(NodeId),
+    /// A message or custom message with its content replaced by a `context_edit`.
+    Edited {
+        /// The entry with the message.
+        target: NodeId,
+        /// The entry with the replacement.
+        edit: NodeId,
+    },
+    /// A `custom_message`.
+    Custom(NodeId),
+    /// A `branch_summary`.
+    Branch(NodeId),
+    /// The compaction's own system message.
+    System(NodeId),
+    /// The compaction's summary.
+    Compaction(NodeId),
+}
+
+impl Item {
+    /// Gives the entry that the message comes from.
+    pub fn node(self) -> NodeId {
+        match self {
+            Self::Stored(node)
+            | Self::Edited { target: node, .. }
+            | Self::Custom(node)
+            | Self::Branch(node)
+            | Self::System(node)
+            | Self::Compaction(node) => node,
+        }
+    }
+
+    /// Gives the role of the message.
+    pub fn role(self, session: &Session) -> &'static str {
+        let stored = match self {
+            Self::Stored(node) | Self::Edited { target: node, .. } => session.role_name(node),
+            Self::Custom(_) => None,
+            Self::Branch(_) => Role::BranchSummary.name(),
+            Self::System(_) => Role::System.name(),
+            Self::Compaction(_) => Role::CompactionSummary.name(),
+        };
+        // What has no role of its own comes from a `custom_message`.
+        stored.unwrap_or("custom")
+    }
+}
+
+/// The settings in force at a leaf.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The level of thinking.
+    pub thinking_level: String,
+    /// The models by role.
+    pub models: BTreeMap<String, String>,
+    /// The mode.
+    pub mode: String,
+    /// The mode's data, as stored.
+    pub mode_data: Option<String>,
+    /// The service tier, as stored.
+    pub service_tier: Option<String>,
+    /// The selected tools, as stored.
+    pub mcp_tools: Option<String>,
+    /// The injected rules, in the order in which they were first seen.
+    pub ttsr_rules: Vec<String>,
+    /// The same, to be found fast.
+    known_rules: HashSet<String>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            thinking_level: "off".to_owned(),
+            models: BTreeMap::new(),
+            mode: "none".to_owned(),
+            mode_data: None,
+            service_tier: None,
+            mcp_tools: None,
+            ttsr_rules: Vec::new(),
+            known_rules: HashSet::new(),
+        }
+    }
+}
+
+/// A context: settings and messages.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// Where it is seen from.
+    pub leaf: Option<NodeId>,
+    /// The settings in force.
+    pub state: State,
+    /// The messages in order.
+    pub items: Vec<Item>,
+    /// What was odd on the way.
+    pub problems: Problems,
+}
+
+/// Builds the context at a leaf, or before the first entry.
+///
+/// # Errors
+/// [`Error::Changed`](crate::core::error::Error::Changed) and [`Error::Io`](crate::core::error::Error::Io).
+pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
+    let session = bodies.session();
+    let path = walk::path(session, leaf);
+    let mut context = Context { leaf, ..Context::default() };
+    let mut edits = HashMap::new();
+    let mut last_default = None;
+    for (at, &node) in path.iter().enumerate() {
+        let kind = session.traits(node).kind;
+        if !changes_context(kind) {
+            continue;
+        }
+        let entry = bodies.entry(node)?;
+        if kind == Kind::ContextEdit {
+            edits.extend(edit(session, node, entry));
+        } else if context.state.apply(kind, entry) {
+            last_default = Some(at);
+        }
+    }
+    if let Some(model) = answering_model(bodies, &path, last_default)? {
+        context.state.models.insert("default".to_owned(), model);
+    }
+    let mut collector = Collector { edits, context };
+    collector.collect(bodies, &path)?;
+    collector.warn_of_cut(session, &path);
+    Ok(collector.context)
+}
+
+/// Gives the entry that an edit is about, the edit, and whether it takes the entry out.
+fn edit(session: &Session, node: NodeId, entry: Entry<'_>) -> Option<(NodeId, (NodeId, bool))> {
+    let target = session.find(&entry.get_str("targetId")?)?;
+    Some((target, (node, entry.get("replacement").is_none_or(is_null))))
+}
+
+/// What a compaction keeps out of a context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The compaction that counts.
+    pub compaction: NodeId,
+    /// The messages before it on the path that are not in the context.
+    pub items: Vec<Item>,
+}
+
+/// Finds what the compaction that counts keeps out of a context; `None` if none does.
+///
+/// # Errors
+/// As [`build`].
+pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidden>> {
+    let session = bodies.session();
+    let compaction = context.items.iter().find_map(|item| match *item {
+        Item::Compaction(node) => Some(node),
+        _ => None,
+    });
+    let Some(compaction) = compaction else { return Ok(None) };
+    let mut edits = HashMap::new();
+    for node in walk::path(session, context.leaf) {
+        if session.traits(node).kind == Kind::ContextEdit {
+            edits.extend(edit(session, node, bodies.entry(node)?));
+        }
+    }
+    let mut before = Collector { edits, context: Context::default() };
+    before.take_all(bodies, &walk::path(session, session.parent(compaction)), None)?;
+    let shown: HashSet<_> = context.items.iter().copied().collect();
+    let mut items = before.context.items;
+    items.retain(|item| !shown.contains(item));
+    Ok(Some(Hidden { compaction, items }))
+}
+
+fn changes_context(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::ThinkingLevelChange
+            | Kind::ModelChange
+            | Kind::ModeChange
+            | Kind::TtsrInjection
+            | Kind::ServiceTierChange
+            | Kind::McpToolSelection
+            | Kind::ContextEdit
+    )
+}
+
+impl State {
+    /// Applies an entry; tells whether it set the default model.
+    fn apply(&mut self, kind: Kind, entry: Entry<'_>) -> bool {
+        match kind {
+            Kind::ThinkingLevelChange => {
+                let level = entry.get_str("thinkingLevel");
+                self.thinking_level = level.map_or_else(|| "off".to_owned(), |level| level.into_owned());
+            }
+            Kind::ModelChange => {
+                let Some(model) = preview::model_name(entry) else { return false };
+                // The form with a provider of its own knows no roles.
+                let role = entry.get_str("role").filter(|role| !role.is_empty() && entry.get("model").is_some());
+                let role = role.as_deref().unwrap_or("default");
+                self.models.insert(role.to_owned(), model);
+                return role == "default";
+            }
+            Kind::ModeChange => {
+                self.mode = entry.get_str("mode").map_or_else(|| "none".to_owned(), |mode| mode.into_owned());
+                self.mode_data = entry.get("data").filter(|data| !is_null(*data)).map(stored);
+            }
+            Kind::ServiceTierChange => {
+                self.service_tier = entry.get("serviceTier").filter(|tier| !is_null(*tier)).map(stored);
+            }
+            Kind::McpToolSelection => self.mcp_tools = entry.get("selectedToolNames").map(stored),
+            Kind::TtsrInjection => {
+                for rule in entry.get("injectedRules").iter().flat_map(|rules| rules.elements()) {
+                    if let Some(rule) = rule.str()
+                        && self.known_rules.insert(rule.clone().into_owned())
+                    {
+                        self.ttsr_rules.push(rule.into_owned());
+                    }
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+/// Gives the model of the last assistant message behind `after`: reading from the end, since only
+/// the last one counts.
+fn answering_model(bodies: &mut Bodies<'_>, path: &[NodeId], after: Option<usize>) -> Result<Option<String>> {
+    let session = bodies.session();
+    let from = after.map_or(0, |at| at + 1);
+    for &node in path[from..].iter().rev() {
+        let traits = session.traits(node);
+        if traits.kind != Kind::Message || traits.role != Role::Assistant {
+            continue;
+        }
+        let message = bodies.entry(node)?.message();
+        let names = message.and_then(|message| Some((message.get_str("provider")?, message.get_str("model")?)));
+        if let Some((provider, model)) = names {
+            return Ok(Some(format!("{provider}/{model}")));
+        }
+    }
+    Ok(None)
+}
+
+/// Goes along a path and collects what contributes.
+struct Collector {
+    /// The latest edit of each edited entry, and whether it takes the entry out.
+    edits: HashMap<NodeId, (NodeId, bool)>,
+    context: Context,
+}
+
+impl Collector {
+    fn collect(&mut self, bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<()> {
+        let session = bodies.session();
+        let last = |kind: Kind| path.iter().rposition(|&node| session.traits(node).kind == kind);
+        let compaction = last(Kind::Compaction);
+        if let Some(reset) = last(Kind::ResetBoundary).filter(|&reset| compaction.is_none_or(|at| reset > at)) {
+            return self.take_all(bodies, &path[reset + 1..], None);
+        }
+        let Some(at) = compaction else {
+            return self.take_all(bodies, path, None);
+        };
+        let kept = self.compaction(bodies, path, at)?;
+        self.take_all(bodies, &path[kept..at], Some(Role::System))?;
+        self.take_all(bodies, &path[at + 1..], None)
+    }
+
+    /// Takes the compaction's own messages; gives the place on the path of the first kept entry.
+    fn compaction(&mut self, bodies: &mut Bodies<'_>, path: &[NodeId], at: usize) -> Result<usize> {
+        let session = bodies.session();
+        let node = path[at];
+        let entry = bodies.entry(node)?;
+        if entry.get("systemMessage").is_some_and(|message| message.kind() == json::Kind::Object) {
+            self.context.items.push(Item::System(node));
+        }
+        self.context.items.push(Item::Compaction(node));
+        let before = |id: &str| path[..at].iter().rposition(|&node| session.id(node) == id);
+        if remote_history(entry).is_some() {
+            let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| before(&id));
+            return Ok(through.map_or(at, |through| through + 1));
+        }
+        let first = entry.get_str("firstKeptEntryId").unwrap_or_default();
+        let kept = before(&first);
+        if kept.is_none() && !first.is_empty() && first != session.id(node) {
+            let message = format!(
+                "compaction `{}` keeps from `{first}` on, which is not on its path: nothing before it is shown",
+                session.id(node)
+            );
+            self.context.problems.push(WarningKind::KeptRangeUnknown, Some(session.line(node)), || message);
+        }
+        Ok(kept.unwrap_or(at))
+    }
+
+    fn take_all(&mut self, bodies: &mut Bodies<'_>, nodes: &[NodeId], without: Option<Role>) -> Result<()> {
+        let session = bodies.session();
+        for &node in nodes {
+            let traits = session.traits(node);
+            let is_message = traits.kind == Kind::Message;
+            if is_message && without == Some(traits.role) {
+                continue;
+            }
+            if is_message && !traits.role.is_known() {
+                let message = || format!("message `{}` has no known role: it adds nothing", session.id(node));
+                self.context.problems.push(WarningKind::MalformedMessage, Some(session.line(node)), message);
+                continue;
+            }
+            let item = match traits.kind {
+                Kind::Message => Item::Stored(node),
+                Kind::CustomMessage => Item::Custom(node),
+                Kind::BranchSummary => {
+                    if bodies.entry(node)?.get_str("summary").is_none_or(|summary| summary.is_empty()) {
+                        continue;
+                    }
+                    Item::Branch(node)
+                }
+                _ => continue,
+            };
+            match self.edits.get(&node).filter(|_| can_be_edited(traits.kind, traits.role)) {
+                Some((_, true)) => {}
+                Some(&(edit, false)) => self.context.items.push(Item::Edited { target: node, edit }),
+                None => self.context.items.push(item),
+            }
+        }
+        Ok(())
+    }
+
+    /// Warns if the path starts at an orphan: what was before it cannot be reached.
+    fn warn_of_cut(&mut self, session: &Session, path: &[NodeId]) {
+        let Some(&root) = path.first() else { return };
+        let Some(missing) = session.missing_parent(root) else { return };
+        let message = format!(
+            "the path starts at `{}`, whose parent `{missing}` is missing: {} earlier entries cannot be reached",
+            session.id(root),
+            root.index()
+        );
+        self.context.problems.push(WarningKind::Unreachable, Some(session.line(root)), || message);
+    }
+}
+
+fn can_be_edited(kind: Kind, role: Role) -> bool {
+    match kind {
+        Kind::CustomMessage => true,
+        Kind::Message => matches!(role, Role::User | Role::Assistant | Role::ToolResult),
+        _ => false,
+    }
+}
+
+/// Gives provider and history of a compaction that another service did, if it is usable.
+pub(crate) fn remote_history(entry: Entry<'_>) -> Option<(Raw<'_>, Raw<'_>)> {
+    let remote = entry.get("preserveData")?.get("openaiRemoteCompaction")?;
+    let provider =
+        remote.get("provider").filter(|provider| provider.string_body().is_some_and(|name| !name.is_empty()))?;
+    let history = remote.get("replacementHistory").filter(|history| history.kind() == json::Kind::Array)?;
+    Some((provider, history))
+}
+
+fn is_null(raw: Raw<'_>) -> bool {
+    raw.kind() == json::Kind::Null
+}
+
+fn stored(raw: Raw<'_>) -> String {
+    String::from_utf8_lossy(raw.bytes()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::session::Session;
+    use crate::core::session::body::Bodies;
+    use crate::core::session::sample::{entry, ids, label, message, node, session};
+
+    use super::{Context, Item, State, build, hidden};
+
+    fn context(session: &Session, leaf: &str) -> Context {
+        build(&mut Bodies::new(session), node(session, leaf)).unwrap()
+    }
+
+    /// Returns the messages of a context by the entries that they come from.
+    fn messages(session: &Session, items: &[Item]) -> String {
+        let item = |item: &Item| {
+            let id = session.id(item.node());
+            match *item {
+                Item::Stored(_) => id.to_owned(),
+                Item::Edited { edit, .. } => format!("{id}={}", session.id(edit)),
+                Item::Custom(_) => format!("custom:{id}"),
+                Item::Branch(_) => format!("branch:{id}"),
+                Item::System(_) => format!("system:{id}"),
+                Item::Compaction(_) => format!("compaction:{id}"),
+            }
+        };
+        items.iter().map(item).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Checks contexts, each a leaf and its messages.
+    #[track_caller]
+    fn check(session: &Session, contexts: &[(&str, &str)]) {
+        for (leaf, expected) in contexts {
+            let context = context(session, leaf);
+            assert_eq!(messages(session, &context.items), *expected, "at {leaf}");
+            assert_eq!(ids(session, context.leaf), *leaf);
+        }
+    }
+
+    /// A chain of entries, each a child of the one before: type, id and members.
+    fn chain(entries: &[(&str, &str, &str)]) -> Session {
+        let parents = std::iter::once("").chain(entries.iter().map(|(_, id, _)| *id));
+        let line = |(&(kind, id, members), parent): (&(&str, &str, &str), &str)| match kind {
+            "user" | "assistant" | "toolResult" | "system" | "martian" => message(id, parent, kind, members),
+            kind => entry(kind, id, parent, members),
+        };
+        session(&entries.iter().zip(parents).map(line).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn messages_come_in_the_order_of_the_path() {
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("model_change", "m1", r#""model":"a/b""#),
+            ("assistant", "a1", "x"),
+            ("custom_message", "c1", r#""customType":"x","content":"x""#),
+            ("custom", "x1", r#""customType":"x","data":1"#),
+            ("branch_summary", "b1", r#""fromId":"u1","summary":"tried""#),
+            ("branch_summary", "b2", r#""fromId":"u1","summary":"""#),
+            ("branch_summary", "b3", r#""fromId":"u1""#),
+            ("toolResult", "t1", "x"),
+            ("from_the_future", "f1", ""),
+        ]);
+        check(&session, &[("f1", "u1 a1 custom:c1 branch:b1 t1"), ("m1", "u1"), ("u1", "u1"), ("-", "")]);
+        let roles = context(&session, "f1").items.iter().map(|item| item.role(&session)).collect::<Vec<_>>();
+        assert_eq!(roles, ["user", "assistant", "custom", "branchSummary", "toolResult"]);
+    }
+
+    #[test]
+    fn each_branch_has_its_own_messages() {
+        let session = session(&[
+            message("u1", "", "user", "first"),
+            message("a1", "u1", "assistant", "one"),
+            message("u2", "a1", "user", "second"),
+            message("u3", "a1", "user", "other"),
+            label("L1", "u3", "u2", "x"),
+        ]);
+        check(&session, &[("L1", "u1 a1 u3"), ("u3", "u1 a1 u3"), ("u2", "u1 a1 u2")]);
+    }
+
+    #[test]
+    fn the_last_compaction_counts_and_keeps_from_its_entry_on() {
+        let compacted = |members: &str| {
+            chain(&[
+                ("user", "u1", "x"),
+                ("compaction", "c1", r#""summary":"older","firstKeptEntryId":"u1""#),
+                ("system", "s1", "rules"),
+                ("user", "u2", "x"),
+                ("assistant", "a2", "x"),
+                ("compaction", "c2", members),
+                ("user", "u3", "x"),
+            ])
+        };
+        let kept = |id: &str| format!(r#""summary":"s","firstKeptEntryId":"{id}""#);
+        for (members, expected) in [
+            (kept("a2"), "compaction:c2 a2 u3"),
+            (kept("u2"), "compaction:c2 u2 a2 u3"),
+            // System messages before it are gone: it has its own.
+            (kept("u1"), "compaction:c2 u1 u2 a2 u3"),
+            (kept("u1") + r#","systemMessage":{"role":"system","content":"x"}"#, "system:c2 compaction:c2 u1 u2 a2 u3"),
+            (kept("u1") + r#","systemMessage":"x""#, "compaction:c2 u1 u2 a2 u3"),
+            // What is not before it on the path keeps nothing.
+            (kept("c2"), "compaction:c2 u3"),
+            (kept("u3"), "compaction:c2 u3"),
+            (kept("gone"), "compaction:c2 u3"),
+            (kept(""), "compaction:c2 u3"),
+            (r#""summary":"s""#.to_owned(), "compaction:c2 u3"),
+        ] {
+            let session = compacted(&members);
+            check(&session, &[("u3", expected), ("a2", "compaction:c1 u1 s1 u2 a2")]);
+            let is_told =
+                context(&session, "u3").problems.list().iter().any(|problem| problem.message.contains("keeps from"));
+            assert_eq!(is_told, members.contains("gone") || members.contains("\"u3\""), "{members}");
+        }
+    }
+
+    #[test]
+    fn a_remote_history_replaces_the_kept_messages() {
+        let compacted = |provider: &str, history: &str, through: &str| {
+            let remote =
+                format!(r#"{{"openaiRemoteCompaction":{{"provider":{provider},"replacementHistory":{history}}}}}"#);
+            let members = format!(r#""summary":"s","firstKeptEntryId":"u1","preserveData":{remote}{through}"#);
+            chain(&[("user", "u1", "x"), ("user", "u2", "x"), ("compaction", "c1", &members), ("user", "u3", "x")])
+        };
+        let through = |id: &str| format!(r#","providerReplayThroughEntryId":"{id}""#);
+        for (provider, history, through, expected) in [
+            ("\"openai\"", "[]", String::new(), "compaction:c1 u3"),
+            ("\"openai\"", "[]", through("u1"), "compaction:c1 u2 u3"),
+            ("\"openai\"", "[]", through("u2"), "compaction:c1 u3"),
+            ("\"openai\"", "[]", through("gone"), "compaction:c1 u3"),
+            // It is not usable.
+            ("\"\"", "[]", through("u1"), "compaction:c1 u1 u2 u3"),
+            ("7", "[]", through("u1"), "compaction:c1 u1 u2 u3"),
+            ("\"openai\"", "{}", through("u1"), "compaction:c1 u1 u2 u3"),
+        ] {
+            check(&compacted(provider, history, &through), &[("u3", expected)]);
+        }
+    }
+
+    #[test]
+    fn a_reset_hides_what_is_before_it_unless_a_compaction_follows() {
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("compaction", "c1", r#""summary":"s","firstKeptEntryId":"u1""#),
+            ("reset_boundary", "r1", ""),
+            ("user", "u2", "x"),
+            ("compaction", "c2", r#""summary":"s","firstKeptEntryId":"u1""#),
+            ("user", "u3", "x"),
+        ]);
+        check(&session, &[("r1", ""), ("u2", "u2"), ("u3", "compaction:c2 u1 u2 u3")]);
+    }
+
+    #[test]
+    fn the_last_edit_replaces_a_message_or_takes_it_out() {
+        let edit = |target: &str, rest: &str| format!(r#""targetId":"{target}"{rest}"#);
+        let replaced = r#","replacement":{"content":"new"}"#;
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("custom_message", "c1", r#""customType":"x","content":"x""#),
+            ("system", "s1", "x"),
+            ("context_edit", "e1", &edit("u1", replaced)),
+            ("context_edit", "e2", &edit("c1", replaced)),
+            ("context_edit", "e3", &edit("s1", replaced)),
+            ("context_edit", "e4", &edit("gone", replaced)),
+            ("context_edit", "e5", &edit("u1", r#","replacement":null"#)),
+            ("context_edit", "e6", &edit("c1", "")),
+            ("context_edit", "e7", &edit("u1", replaced)),
+        ]);
+        let contexts = [
+            ("e1", "u1=e1 custom:c1 s1"),
+            ("e2", "u1=e1 c1=e2 s1"),
+            // Only messages of users, assistants, tools and extensions can be edited.
+            ("e4", "u1=e1 c1=e2 s1"),
+            ("e5", "c1=e2 s1"),
+            ("e6", "s1"),
+            ("e7", "u1=e7 s1"),
+        ];
+        check(&session, &contexts);
+    }
+
+    #[test]
+    fn what_a_compaction_hides_can_be_listed() {
+        let session = chain(&[
+            ("user", "u1", "x"),
+            ("assistant", "a1", "x"),
+            ("context_edit", "e1", r#""targetId":"a1","replacement":{"content":"new"}"#),
+            ("user", "u2", "x"),
+            ("compaction", "c1", r#""summary":"s","firstKeptEntryId":"u2""#),
+            ("user", "u3", "x"),
+        ]);
+        let hidden = |leaf| {
+            let context = context(&session, leaf);
+            let hidden = hidden(&mut Bodies::new(&session), &context).unwrap();
+            hidden.map(|hidden| format!("{}: {}", session.id(hidden.compaction), messages(&session, &hidden.items)))
+        };
+        assert_eq!((hidden("u3").as_deref(), hidden("u2")), (Some("c1: u1 a1=e1"), None));
+    }
+
+    #[test]
+    fn problems_on_the_path_have_their_line() {
+        let session = session(&[
+            message("u1", "", "user", "elsewhere"),
+            message("u2", "gone", "user", "one"),
+            message("m1", "u2", "martian", "two"),
+            entry("compaction", "c1", "m1", r#""summary":"s","firstKeptEntryId":"u1""#),
+        ]);
+        let problems = |leaf| {
+            let problems = context(&session, leaf).problems.list();
+            let told = problems.iter().map(|problem| format!("{} {}", problem.line.unwrap(), problem.kind.name()));
+            told.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(problems("u1"), "");
+        assert_eq!(problems("u2"), "3 unreachable");
+        assert_eq!(problems("m1"), "3 unreachable, 4 malformed-message");
+        assert_eq!(problems("c1"), "3 unreachable, 5 kept-range-unknown");
+        check(&session, &[("m1", "u2")]);
+    }
+
+    #[test]
+    fn settings_are_those_of_the_last_entry_that_sets_them() {
+        /// What an entry changes in the state before it.
+        type Change = fn(&mut State);
+        let rows: [(&str, &str, &str, Change); 16] = [
+            ("user", "e00", "x", |_| ()),
+            ("thinking_level_change", "e01", r#""thinkingLevel":"high""#, |state| {
+                state.thinking_level = "high".to_owned()
+            }),
+            ("thinking_level_change", "e02", r#""thinkingLevel":7"#, |state| state.thinking_level = "off".to_owned()),
+            ("model_change", "e03", r#""model":"a/b""#, |state| set_model(state, "default", "a/b")),
+            ("model_change", "e04", r#""model":"c/d","role":"plan""#, |state| set_model(state, "plan", "c/d")),
+            ("model_change", "e05", r#""model":"e/f","role":"""#, |state| set_model(state, "default", "e/f")),
+            // The form with a provider of its own knows no roles.
+            ("model_change", "e06", r#""provider":"g","modelId":"h","role":"plan""#, |state| {
+                set_model(state, "default", "g/h");
+            }),
+            ("model_change", "e07", r#""role":"plan""#, |_| ()),
+            ("mode_change", "e08", r#""mode":"plan","data":{"file": "x"}"#, |state| {
+                (state.mode, state.mode_data) = ("plan".to_owned(), Some(r#"{"file": "x"}"#.to_owned()));
+            }),
+            ("mode_change", "e09", r#""data":null"#, |state| (state.mode, state.mode_data) = ("none".to_owned(), None)),
+            ("service_tier_change", "e10", r#""serviceTier":{"openai": "flex"}"#, |state| {
+                state.service_tier = Some(r#"{"openai": "flex"}"#.to_owned());
+            }),
+            ("service_tier_change", "e11", r#""serviceTier":null"#, |state| state.service_tier = None),
+            ("mcp_tool_selection", "e12", r#""selectedToolNames":["a", "b"]"#, |state| {
+                state.mcp_tools = Some(r#"["a", "b"]"#.to_owned());
+            }),
+            ("ttsr_injection", "e13", r#""injectedRules":["r2",7,"r1","r2"]"#, |state| {
+                state.ttsr_rules = vec!["r2".to_owned(), "r1".to_owned()];
+            }),
+            ("ttsr_injection", "e14", r#""injectedRules":["r1","r0"]"#, |state| state.ttsr_rules.push("r0".to_owned())),
+            ("ttsr_injection", "e15", r#""injectedRules":"r9""#, |_| ()),
+        ];
+        let session = chain(&rows.map(|(kind, id, members, _)| (kind, id, members)));
+        let mut expected = State::default();
+        for (_, id, _, change) in rows {
+            change(&mut expected);
+            let found = State { known_rules: Default::default(), ..context(&session, id).state };
+            assert_eq!(found, expected, "after {id}");
+        }
+        assert_eq!(context(&session, "-").state, State::default());
+    }
+
+    fn set_model(state: &mut State, role: &str, model: &str) {
+        state.models.insert(role.to_owned(), model.to_owned());
+    }
+
+    #[test]
+    fn the_model_that_answered_last_is_the_default_unless_another_was_set_later() {
+        let answer = |names: &str| format!(r#""message":{{"role":"assistant","content":"x"{names}}}"#);
+        let by = |provider: &str, model: &str| answer(&format!(r#","provider":"{provider}","model":"{model}""#));
+        let session = chain(&[
+            ("message", "a1", &by("p", "one")),
+            ("message", "a2", &by("p", "two")),
+            ("message", "a3", &answer(r#","model":"three""#)),
+            ("model_change", "m1", r#""model":"q/plan","role":"plan""#),
+            ("model_change", "m2", r#""model":"q/set""#),
+            ("user", "u1", "x"),
+            ("message", "a4", &by("p", "four")),
+        ]);
+        for (leaf, expected) in [
+            ("a1", "p/one"),
+            ("a2", "p/two"),
+            ("a3", "p/two"),
+            ("m1", "p/two"),
+            ("m2", "q/set"),
+            ("u1", "q/set"),
+            ("a4", "p/four"),
+        ] {
+            assert_eq!(context(&session, leaf).state.models["default"], expected, "at {leaf}");
+        }
+    }
+}

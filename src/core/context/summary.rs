@@ -1,0 +1,174 @@
+//! Summaries of what a move leaves behind: the prompt for whoever writes one, and the form in
+//! which it is stored (semantics: "Summaries").
+
+use std::fmt::Write;
+
+use super::files::Files;
+use crate::core::entry::{BlockKind, Entry, Kind, Role};
+use crate::core::error::Result;
+use crate::core::json::Raw;
+use crate::core::session::NodeId;
+use crate::core::session::body::Bodies;
+
+/// The instructions that a summarizer gets unless others are given.
+pub const INSTRUCTIONS: &str = "\
+Summarize the conversation above for somebody who goes on from an earlier point of it and has not seen this part. \
+Say what was asked for, what was tried and how it went, what was found out, what was decided and why, and what is \
+still open. Name files, functions, commands and error messages exactly. Use short Markdown sections, leave out what \
+has none, and write nothing else: no greeting, no answer to the conversation itself.";
+
+/// What a stored summary starts with, so that a model takes it for what it is.
+const PREAMBLE: &str = "This is about another branch of the conversation, which was left to come back to this point.";
+
+/// Characters that make about one token.
+const PER_TOKEN: usize = 4;
+
+/// Gives the conversation of some entries as text, the newest that fit into a budget of tokens
+/// (0 = all of them), in chronological order; `None` if none of them has text.
+///
+/// # Errors
+/// As [`Bodies::entry`].
+pub fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) -> Result<Option<String>> {
+    let mut taken = Vec::new();
+    let mut left = budget.saturating_mul(PER_TOKEN);
+    let mut has_text = false;
+    for &node in nodes.iter().rev() {
+        let text = told(bodies.entry(node)?);
+        if text.is_empty() {
+            continue;
+        }
+        has_text = true;
+        let length = text.chars().count();
+        if budget > 0 && length > left {
+            break;
+        }
+        left = left.saturating_sub(length);
+        taken.push(text);
+    }
+    taken.reverse();
+    Ok(has_text.then(|| taken.join("\n\n")))
+}
+
+/// Gives the prompt for a summarizer.
+pub fn prompt(conversation: &str, instructions: &str) -> String {
+    // What is quoted must not end the quotation.
+    let conversation = conversation.replace("</conversation>", "<\\/conversation>");
+    format!("<conversation>\n{conversation}\n</conversation>\n\n{instructions}\n")
+}
+
+/// Gives a summarizer's answer in the form in which it is stored.
+pub fn finished(answer: &str, files: &Files) -> String {
+    let mut out = format!("{PREAMBLE}\n\n{}", answer.trim());
+    for (name, paths) in [("read-files", &files.read), ("modified-files", &files.modified)] {
+        if paths.is_empty() {
+            continue;
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\n\n<{name}>");
+        for path in paths {
+            let _ = write!(out, "\n{path}");
+        }
+        let _ = write!(out, "\n</{name}>");
+    }
+    out
+}
+
+/// Gives what an entry adds to the conversation. Tool results are left out: their calls tell
+/// enough, and a model would drown in them.
+fn told(entry: Entry<'_>) -> String {
+    let own = |name: &str| entry.get_str(name).unwrap_or_default();
+    let inner = |name: &str| entry.message().and_then(|message| message.get_str(name)).unwrap_or_default();
+    match (entry.kind(), entry.role()) {
+        (Kind::CustomMessage, _) => said("Extension", &entry.full_text()),
+        (Kind::BranchSummary, _) => said("Summary of an earlier branch", &own("summary")),
+        (Kind::Compaction, _) => said("Summary of what came before", &own("summary")),
+        (Kind::Message, Role::User | Role::Developer) => said("User", &entry.full_text()),
+        (Kind::Message, Role::Assistant) => assistant(entry),
+        (Kind::Message, Role::Custom | Role::HookMessage) => said("Extension", &entry.full_text()),
+        (Kind::Message, Role::BranchSummary | Role::CompactionSummary) => said("Summary", &inner("summary")),
+        (Kind::Message, Role::BashExecution | Role::PythonExecution) => {
+            if entry.message().and_then(|message| message.get("excludeFromContext")).is_some_and(Raw::is_true) {
+                return String::new();
+            }
+            let command = if entry.role() == Role::BashExecution { inner("command") } else { inner("code") };
+            said("User ran", &format!("{command}\n{}", inner("output")))
+        }
+        (Kind::Message, Role::FileMention) => {
+            let files = entry.message().and_then(|message| message.get("files"));
+            let files = files.iter().flat_map(|files| files.elements()).filter_map(|file| file.get_str("path"));
+            said("User mentioned files", &files.collect::<Vec<_>>().join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+fn assistant(entry: Entry<'_>) -> String {
+    let mut parts = Vec::new();
+    let text = entry.full_text();
+    if !text.trim().is_empty() {
+        parts.push(said("Assistant", &text));
+    }
+    for call in entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall) {
+        let arguments = call.arguments().map(Raw::bytes).unwrap_or_default();
+        let name = call.name().unwrap_or_default();
+        parts.push(format!("[Assistant called {name}] {}", String::from_utf8_lossy(arguments)));
+    }
+    parts.join("\n")
+}
+
+fn said(who: &str, text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() { String::new() } else { format!("[{who}] {text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Files, conversation, finished};
+    use crate::core::read::load::Keep;
+    use crate::core::read::source::Source;
+    use crate::core::session::Session;
+    use crate::core::session::body::Bodies;
+
+    fn of(entries: &[&str], budget: usize) -> Option<String> {
+        let mut file = r#"{"type":"session","version":3,"id":"s"}"#.to_owned();
+        for (at, entry) in entries.iter().enumerate() {
+            file += &format!("\n{{\"id\":\"e{at}\",{entry}}}");
+        }
+        let session = Session::load(Source::spool(file.as_bytes()).unwrap(), Keep::NOTHING, 1).unwrap();
+        let nodes: Vec<_> = session.nodes().collect();
+        conversation(&mut Bodies::new(&session), &nodes, budget).unwrap()
+    }
+
+    const USER: &str = r#""type":"message","message":{"role":"user","content":"fix it"}"#;
+    const CALL: &str = r#""type":"message","message":{"role":"assistant","content":[
+        {"type":"thinking","thinking":"hm"},{"type":"text","text":"ok"},
+        {"type":"toolCall","name":"read","arguments":{"path":"a"}}]}"#;
+    const RESULT: &str =
+        r#""type":"message","message":{"role":"toolResult","content":[{"type":"text","text":"long"}]}"#;
+    const HIDDEN: &str =
+        r#""type":"message","message":{"role":"bashExecution","command":"ls","output":"x","excludeFromContext":true}"#;
+
+    #[test]
+    fn prompt_has_texts_and_tool_calls() {
+        let call = CALL.replace('\n', "");
+        let expected = "[User] fix it\n\n[Assistant] ok\n[Assistant called read] {\"path\":\"a\"}";
+        assert_eq!(of(&[USER, &call, RESULT, HIDDEN], 0).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn prompt_has_the_newest_that_fit_up_to_the_first_that_does_not() {
+        let long = format!(r#""type":"branch_summary","summary":"{}""#, "x".repeat(400));
+        assert_eq!(of(&[USER, &long, USER], 10).as_deref(), Some("[User] fix it"));
+        assert_eq!(of(&[&long], 10).as_deref(), Some(""));
+        assert_eq!(of(&[RESULT, HIDDEN], 10), None);
+    }
+
+    #[test]
+    fn summary_ends_with_the_files() {
+        let files = Files { read: ["r".to_owned()].into(), modified: ["a".to_owned(), "m".to_owned()].into() };
+        let text = finished(" done \n", &files);
+        assert!(
+            text.ends_with("\n\ndone\n\n<read-files>\nr\n</read-files>\n\n<modified-files>\na\nm\n</modified-files>")
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Other processes that have a file open for writing: a running agent keeps its own tree in
+//! memory and does not see what is added (semantics: "Writing", A running agent).
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::core::error::Holder;
+
+/// How far two looks are apart: a writer that opens, writes and closes is not a holder.
+const APART: Duration = Duration::from_millis(100);
+/// How long a look under a lock may take: omp gives up on the lock after 500 ms.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Finds another process that holds a file open for writing, at two looks. Knows only what Linux
+/// tells of processes that we may look at; elsewhere it finds none.
+pub fn find(path: &Path) -> Option<Holder> {
+    let file = fs::metadata(path).ok()?;
+    let first = holders(file.dev(), file.ino(), None, None);
+    if first.is_empty() {
+        return None;
+    }
+    thread::sleep(APART);
+    let pids: Vec<_> = first.iter().map(|holder| holder.pid).collect();
+    holders(file.dev(), file.ino(), Some(&pids), None).into_iter().next()
+}
+
+/// Finds another process that holds an open file, at one look of at most 100 ms: for the moment
+/// before the file is replaced, under its lock.
+pub fn glance(file: &File) -> Option<Holder> {
+    let file = file.metadata().ok()?;
+    holders(file.dev(), file.ino(), None, Some(Instant::now() + GLANCE)).into_iter().next()
+}
+
+/// Returns whether a process runs this program, as far as the system shows: ids are used again.
+pub(crate) fn runs_this(pid: u32) -> bool {
+    name(&Path::new("/proc").join(pid.to_string())).is_none_or(|name| Some(name) == own_name())
+}
+
+fn own_name() -> Option<String> {
+    name(Path::new("/proc/self"))
+}
+
+fn name(process: &Path) -> Option<String> {
+    fs::read_to_string(process.join("comm")).ok().map(|name| name.trim_end().to_owned())
+}
+
+/// Looks through the open files of all processes, or of some, until a deadline.
+fn holders(dev: u64, ino: u64, only: Option<&[u32]>, deadline: Option<Instant>) -> Vec<Holder> {
+    // Other runs of this program have it open for a moment only, and know the lock.
+    let own = own_name();
+    let mut found = Vec::new();
+    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+            break;
+        }
+        let Some(pid) = process.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        if pid == std::process::id() || only.is_some_and(|only| !only.contains(&pid)) {
+            continue;
+        }
+        if holds(&process.path(), dev, ino) {
+            let program = name(&process.path());
+            if program.is_none() || program != own {
+                found.push(Holder { pid, program: program.unwrap_or_default() });
+            }
+        }
+    }
+    found
+}
+
+fn holds(process: &Path, dev: u64, ino: u64) -> bool {
+    let Ok(open) = fs::read_dir(process.join("fd")) else { return false };
+    open.flatten().any(|entry| {
+        let is_file = fs::metadata(entry.path()).is_ok_and(|file| (file.dev(), file.ino()) == (dev, ino));
+        is_file && is_writable(&process.join("fdinfo").join(entry.file_name()))
+    })
+}
+
+/// Returns whether an open file can be written to, by its flags.
+fn is_writable(info: &Path) -> bool {
+    let Ok(mut info) = File::open(info) else { return false };
+    let mut text = String::new();
+    if std::io::Read::read_to_string(&mut info, &mut text).is_err() {
+        return false;
+    }
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+    let mode = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).unwrap_or(0) & 3;
+    mode == 1 || mode == 2
+}

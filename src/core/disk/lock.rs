@@ -1,0 +1,277 @@
+//! The lock on a session file, shared with other programs (semantics: "Writing", Lock).
+//!
+//! First an exclusive `flock` on the file itself, which leaves nothing behind; then a record
+//! `.NAME.lock` beside it, which agents respect too. Neither is held for longer than a short
+//! append or a rename takes. What is checked and written under the lock goes through its one
+//! descriptor, so that no other file can come in between.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::Pid;
+use uuid::Uuid;
+
+use crate::core::error::{Error, Result};
+
+/// How long a turn of waiting is.
+const TURN: Duration = Duration::from_millis(10);
+/// How old a record that is not valid must be before it is taken over, in milliseconds.
+const RIPE: i64 = 2000;
+/// The longest record that is read, in bytes.
+const RECORD: u64 = 256;
+/// The longest name that file systems take, in bytes.
+const LONGEST_NAME: usize = 255;
+
+/// What a lock needs to know of the world.
+#[derive(Clone, Copy)]
+pub struct Patience<'a> {
+    /// How long to wait for another holder.
+    pub timeout: Duration,
+    /// Gives the time, in milliseconds since 1970.
+    pub now: &'a (dyn Fn() -> i64 + Sync),
+    /// Gives the signal that asked to stop, if one did.
+    pub stop: &'a (dyn Fn() -> Option<i32> + Sync),
+}
+
+impl Patience<'_> {
+    /// Ends what is being done if a signal asked to.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn check(&self) -> Result<()> {
+        (self.stop)().map_or(Ok(()), |signal| Err(Error::Interrupted { signal }))
+    }
+}
+
+/// A held lock; given back when dropped.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+    record: Record,
+}
+
+impl Lock {
+    /// Locks a file, whose links have been followed, and opens it for reading and appending.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if another program holds it for too long, [`Error::ReadOnly`] if the
+    /// file may not be written to or the record cannot be made, [`Error::Io`].
+    pub fn take(path: &Path, patience: Patience<'_>) -> Result<Self> {
+        let record = beside(path, "lock");
+        let mut waited = Duration::ZERO;
+        let mut suspect = Suspect::default();
+        loop {
+            if let Some(file) = flock(path)? {
+                let cannot = |cause| Error::writing("cannot make the lock file", cause);
+                match Record::make(&record, (patience.now)()).map_err(cannot)? {
+                    Some(record) => {
+                        let lock = Self { file, record };
+                        // Whoever knows only the record may have replaced the file until now.
+                        if lock.holds(path) {
+                            return Ok(lock);
+                        }
+                    }
+                    None => suspect.clear(&record, (patience.now)(), waited)?,
+                }
+            }
+            patience.check()?;
+            if waited >= patience.timeout {
+                return Err(Error::Locked { holder: holder(&record) });
+            }
+            thread::sleep(TURN);
+            waited += TURN;
+        }
+    }
+
+    /// Returns the locked file, open for reading and appending.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Returns whether the locked file still goes by a name.
+    pub fn holds(&self, path: &Path) -> bool {
+        goes_by(&self.file, path)
+    }
+
+    /// Gives the lock back and returns the file, still open.
+    pub fn unlock(self) -> File {
+        let Self { file, record } = self;
+        drop(record);
+        // If it cannot be unlocked, it is when it is closed.
+        let _ = file.unlock();
+        file
+    }
+}
+
+/// Returns the hidden name of a companion of a file. A name that would be too long is cut, and
+/// told from others by a hash of it.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    let mut hidden = std::ffi::OsString::from(".");
+    let room = LONGEST_NAME.saturating_sub(ending.len() + 2);
+    if name.len() <= room {
+        hidden.push(name);
+    } else {
+        let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).simple().to_string();
+        let text = name.to_string_lossy();
+        let kept = text.floor_char_boundary(room.saturating_sub(hash.len() + 1).min(text.len()));
+        hidden.push(format!("{}~{hash}", &text[..kept]));
+    }
+    hidden.push(".");
+    hidden.push(ending);
+    path.with_file_name(hidden)
+}
+
+/// Returns whether a process exists, also one that is not ours.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+}
+
+/// Takes the file's own lock, if it is free and the file still goes by its name.
+fn flock(path: &Path) -> Result<Option<File>> {
+    let file = OpenOptions::new().read(true).append(true).open(path);
+    let file = file.map_err(|cause| Error::writing("cannot open it for writing", cause))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(cause)) => match cause.kind() {
+            io::ErrorKind::Unsupported => {}
+            io::ErrorKind::Interrupted => return Ok(None),
+            _ => return Err(Error::Io { doing: "cannot lock", cause }),
+        },
+    }
+    Ok(goes_by(&file, path).then_some(file))
+}
+
+/// Returns whether an open file still goes by a name.
+pub(crate) fn goes_by(file: &File, path: &Path) -> bool {
+    let id = |meta: fs::Metadata| (meta.dev(), meta.ino());
+    matches!((file.metadata().map(id), fs::metadata(path).map(id)), (Ok(file), Ok(named)) if file == named)
+}
+
+/// A record beside the file that is ours; removed when dropped. It is kept open, so that reading
+/// it back and removing it need no further descriptor.
+#[derive(Debug)]
+struct Record {
+    file: File,
+    path: PathBuf,
+}
+
+impl Record {
+    /// Makes the record and reads it back; returns `None` if there is one of another holder.
+    fn make(path: &Path, now: i64) -> io::Result<Option<Self>> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+        let file = match file {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            file => file?,
+        };
+        let mut record = Self { file, path: path.to_owned() };
+        let text = format!("{}:{now}\n", process::id());
+        record.file.write_all(text.as_bytes())?;
+        let is_ours = record.text()? == text && goes_by(&record.file, path);
+        Ok(is_ours.then_some(record))
+    }
+
+    fn text(&self) -> io::Result<String> {
+        let mut text = vec![0; usize::try_from(self.file.metadata()?.len().min(RECORD)).unwrap_or(0)];
+        self.file.read_exact_at(&mut text, 0)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        // If somebody took it over, it is theirs to remove. What cannot be read is still ours.
+        let is_theirs = self.text().is_ok_and(|text| pid_of(&text).is_some_and(|pid| pid != process::id()));
+        if !is_theirs && goes_by(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A record that seems to be nobody's any more: what it said when it was first looked at, and how
+/// long had been waited by then.
+#[derive(Debug, Default)]
+struct Suspect(Option<(String, Duration)>);
+
+impl Suspect {
+    /// Takes away a record that nobody holds, if it looks so twice.
+    fn clear(&mut self, record: &Path, now: i64, waited: Duration) -> Result<()> {
+        let cannot = |doing| move |cause| Error::Io { doing, cause };
+        let Some((text, modified)) = read(record).map_err(cannot("cannot read the lock file"))? else {
+            self.0 = None;
+            return Ok(());
+        };
+        let first = self.0.as_ref().filter(|(first, _)| *first == text).map(|(_, since)| *since);
+        let age = now.saturating_sub(modified);
+        let is_stale = match pid_of(&text) {
+            // We hold the file's own lock, so a record of ours is of an earlier process with our id.
+            Some(pid) => pid == process::id() || !is_alive(pid),
+            None => age > RIPE,
+        };
+        // A time in the future says nothing of its age: that is waited for.
+        let seen = first.map_or(0, |since| i64::try_from((waited - since).as_millis()).unwrap_or(i64::MAX));
+        let may_become = is_stale || age < 0 && pid_of(&text).is_none();
+        if !may_become || first.is_none() || !is_stale && seen <= RIPE {
+            self.0 = may_become.then(|| (text, first.unwrap_or(waited)));
+            return Ok(());
+        }
+        self.0 = None;
+        // Renamed first: a record that another taker has made meanwhile is put back.
+        let aside = record.with_file_name(aside_name(record));
+        if fs::rename(record, &aside).is_err() {
+            return Ok(());
+        }
+        if !matches!(read(&aside), Ok(Some((taken, _))) if taken == text) {
+            let _ = fs::hard_link(&aside, record);
+        }
+        fs::remove_file(&aside).map_err(cannot("cannot clear a stale lock"))
+    }
+}
+
+/// Returns the name of a record that is being taken away; it is cleared like a temporary file.
+fn aside_name(record: &Path) -> PathBuf {
+    let hidden = beside(record, &format!("session-tree.{}.tmp", process::id()));
+    PathBuf::from(hidden.file_name().unwrap_or_default())
+}
+
+/// Returns a record's text and its time in milliseconds; `None` if there is none.
+fn read(record: &Path) -> io::Result<Option<(String, i64)>> {
+    let is_there = |cause: io::Error| if cause.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(cause) };
+    // Opening a pipe would wait for somebody at its other end.
+    match fs::symlink_metadata(record) {
+        Ok(meta) if meta.is_file() => {}
+        Ok(_) => return Ok(None),
+        Err(cause) => return is_there(cause),
+    }
+    let file = match File::open(record) {
+        Ok(file) => file,
+        // A record of another user may be unreadable: it is somebody's.
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+        Err(cause) => return is_there(cause),
+    };
+    let modified = file.metadata()?;
+    let modified = modified.mtime() * 1000 + modified.mtime_nsec() / 1_000_000;
+    let mut text = Vec::new();
+    file.take(RECORD).read_to_end(&mut text)?;
+    Ok(Some((String::from_utf8_lossy(&text).into_owned(), modified)))
+}
+
+/// Returns the process that a valid record names.
+fn pid_of(text: &str) -> Option<u32> {
+    let (pid, time) = text.strip_suffix('\n')?.split_once(':')?;
+    time.parse::<i64>().ok()?;
+    pid.parse().ok().filter(|&pid| pid > 0)
+}
+
+/// Returns the process that holds a lock, if its record can be read.
+fn holder(record: &Path) -> Option<u32> {
+    read(record).ok().flatten().and_then(|(text, _)| pid_of(&text))
+}

@@ -1,0 +1,6 @@
+//! The only code that changes files: the lock on a session, who else holds it open, and the writes
+//! themselves. Whatever fails or is interrupted, what was there before stays.
+
+pub mod holder;
+pub mod lock;
+pub mod write;

@@ -1,0 +1,493 @@
+//! Brings new entries into a session file: appended, or, into a file of an old version, together
+//! with its migration (semantics: "Writing").
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::draft::{Draft, World};
+use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, Unsynced};
+use crate::core::entry::header::{CURRENT, Declared};
+use crate::core::entry::{Kind, Scan};
+use crate::core::error::{Error, Result};
+use crate::core::migrate::{self, Torn};
+use crate::core::read::load::Keep;
+use crate::core::read::source::Source;
+use crate::core::session::Session;
+
+/// How often a file that was replaced is read again.
+const ATTEMPTS: usize = 5;
+
+/// What new entries hang at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// The leaf of the file as it is when they are written.
+    Leaf,
+    /// This entry, or nothing.
+    At(Option<String>),
+}
+
+/// What must not have happened meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// Anything may have.
+    None,
+    /// The leaf that is left must not have got children.
+    Childless(Option<String>),
+    /// The file's leaf that is left must still be its leaf.
+    Unmoved(Option<String>),
+}
+
+/// What is to be written where.
+#[derive(Clone)]
+pub struct Commit<'c> {
+    /// The session file.
+    pub path: &'c Path,
+    /// How to behave towards others.
+    pub manners: Manners<'c>,
+    /// How many threads may read.
+    pub jobs: usize,
+    /// What the first entry hangs at.
+    pub anchor: Anchor,
+    /// What must not have happened.
+    pub guard: Guard,
+    /// Entries that must exist.
+    pub needs: Vec<String>,
+}
+
+/// What was written.
+#[derive(Debug)]
+pub struct Committed {
+    /// The ids of the new entries.
+    pub ids: Vec<String>,
+    /// What the first of them hangs at.
+    pub anchor: Option<String>,
+    /// The version that the file had, if it was migrated.
+    pub migrated_from: Option<u32>,
+    /// Whether an unfinished line of somebody else was closed first.
+    pub closed_torn_line: bool,
+    /// Whether the file had other names, which go on naming what it was.
+    pub broke_links: bool,
+    /// What is not on the disk, although it is in the file.
+    pub unsynced: Option<Unsynced>,
+}
+
+/// Tells whether a session may be written to.
+///
+/// # Errors
+/// [`Error::Unwritable`] for newer and for unclear versions.
+pub fn check(session: &Session) -> Result<()> {
+    if session.version > CURRENT {
+        let why = format!("version {} is newer than {CURRENT}, the newest known", session.version);
+        return Err(Error::Unwritable { why });
+    }
+    if session.version == 2 && session.header.version == Declared::Absent {
+        return Err(migrate::unsure());
+    }
+    Ok(())
+}
+
+impl Commit<'_> {
+    /// Writes the entries that `make` drafts; `session` is what was read of the file.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`], [`Error::Changed`], and those of [`mod@write`]. After an error none of
+    /// the entries is in the file.
+    pub fn write(
+        &self,
+        session: &Session,
+        world: &mut World<'_>,
+        make: &mut dyn FnMut(&mut Draft<'_>),
+    ) -> Result<Committed> {
+        let mut again = None;
+        for attempt in 0..=ATTEMPTS {
+            if attempt > 0 {
+                again = Some(Session::load(Source::open(self.path)?, Keep::NOTHING, self.jobs)?);
+            }
+            let current = again.as_ref().unwrap_or(session);
+            check(current)?;
+            if let Some(again) = &again {
+                self.recheck(session, again)?;
+            }
+            let done = if current.is_migrated() {
+                self.replace(current, world, make)?
+            } else {
+                self.append(current, world, make)?
+            };
+            if let Some(done) = done {
+                return Ok(done);
+            }
+        }
+        Err(Error::Changed { line: None })
+    }
+
+    /// Checks a file that was replaced against what was decided on its old form.
+    fn recheck(&self, old: &Session, new: &Session) -> Result<()> {
+        let children = |session: &Session, id: &str| session.find(id).map(|node| session.children(node).len());
+        let leaf = |session: &Session| session.leaf().map(|leaf| session.id(leaf).to_owned());
+        let holds = match &self.guard {
+            Guard::None => true,
+            Guard::Childless(None) => true,
+            Guard::Childless(Some(id)) => children(old, id) == children(new, id),
+            Guard::Unmoved(id) => leaf(new) == *id,
+        };
+        let is_there = |id: &String| new.find(id).is_some();
+        let anchor_is_there = match &self.anchor {
+            Anchor::At(Some(id)) => is_there(id),
+            _ => true,
+        };
+        if holds && anchor_is_there && self.needs.iter().all(is_there) {
+            return Ok(());
+        }
+        Err(Error::Changed { line: None })
+    }
+
+    fn append(
+        &self,
+        session: &Session,
+        world: &mut World<'_>,
+        make: &mut dyn FnMut(&mut Draft<'_>),
+    ) -> Result<Option<Committed>> {
+        let place = self.place(session)?;
+        let mut done = None;
+        let read = ReadTo { at: session.read_to, before: session.tail.clone() };
+        let appended = write::append(&place, &read, self.manners, &is_whole, &mut |added| {
+            let news = News::read(session, added);
+            self.refuse_if_moved(&news)?;
+            let leaf = || news.leaf.clone().or_else(|| session.leaf().map(|leaf| session.id(leaf).to_owned()));
+            let anchor = match &self.anchor {
+                Anchor::Leaf => leaf(),
+                Anchor::At(id) => id.clone(),
+            };
+            let is_taken = |id: &str| session.find(id).is_some() || news.parents.contains_key(id);
+            let mut draft = Draft::new(world, anchor.clone(), &is_taken);
+            make(&mut draft);
+            let Draft { lines, ids, .. } = draft;
+            done = Some((ids, anchor));
+            Ok(lines)
+        })?;
+        Ok(match (appended, done) {
+            (Appended::Done { closed_torn_line, unsynced }, Some((ids, anchor))) => {
+                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line, broke_links: false, unsynced })
+            }
+            _ => None,
+        })
+    }
+
+    fn refuse_if_moved(&self, news: &News) -> Result<()> {
+        let has_child = |old: &Option<String>| news.parents.values().any(|parent| parent == old);
+        let holds = match &self.guard {
+            Guard::None => true,
+            Guard::Childless(old) => old.is_none() || !has_child(old),
+            Guard::Unmoved(old) => news.leaf.is_none() || news.leaf == *old,
+        };
+        if holds { Ok(()) } else { Err(Error::Changed { line: None }) }
+    }
+
+    /// Writes the migrated session with the new entries behind it.
+    fn replace(
+        &self,
+        session: &Session,
+        world: &mut World<'_>,
+        make: &mut dyn FnMut(&mut Draft<'_>),
+    ) -> Result<Option<Committed>> {
+        let place = self.place(session)?;
+        let is_torn = has_torn_line(session)?;
+        if is_torn && place.changes_soon(self.manners)? {
+            return Ok(None);
+        }
+        let leaf = || session.leaf().map(|leaf| session.id(leaf).to_owned());
+        let anchor = match &self.anchor {
+            Anchor::Leaf => leaf(),
+            Anchor::At(id) => id.clone(),
+        };
+        let is_taken = |id: &str| session.find(id).is_some();
+        let mut draft = Draft::new(world, anchor.clone(), &is_taken);
+        make(&mut draft);
+        let Draft { lines, ids, .. } = draft;
+        let replaced = write::replace(&place, self.manners, false, &mut |out| {
+            let mut out = Ended { out, ends_line: true };
+            migrate::copy(&session.source, Torn::Copy, &mut out)?;
+            let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
+            let written = out.write_all(end).and_then(|()| out.write_all(&lines));
+            written.map_err(|cause| Error::writing("cannot write", cause))
+        })?;
+        Ok(Some(Committed {
+            ids,
+            anchor,
+            migrated_from: Some(session.version),
+            closed_torn_line: is_torn,
+            broke_links: replaced.broke_links,
+            unsynced: replaced.unsynced,
+        }))
+    }
+
+    fn place(&self, session: &Session) -> Result<Place> {
+        let stat = session.source.stat().ok_or_else(|| Error::Usage {
+            message: "cannot write into standard input".to_owned(),
+            hint: "give the path of a session file".to_owned(),
+        })?;
+        Place::new(self.path, stat)
+    }
+}
+
+/// Tells whether the last line of what was read is unfinished.
+fn has_torn_line(session: &Session) -> Result<bool> {
+    let len = session.source.len().saturating_sub(session.read_to);
+    let mut tail = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    session.source.read_at(&mut tail, session.read_to)?;
+    Ok(!is_whole(&tail))
+}
+
+/// Tells whether a line is one complete object.
+fn is_whole(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    line.iter().all(u8::is_ascii_whitespace) || Scan::default().read(line).is_ok()
+}
+
+/// The entries that others added to a file.
+#[derive(Default)]
+struct News {
+    /// The last of them.
+    leaf: Option<String>,
+    /// The ids that are new, and the parents that they name.
+    parents: HashMap<String, Option<String>>,
+}
+
+impl News {
+    fn read(session: &Session, added: &Added<'_>) -> Self {
+        let mut news = Self::default();
+        let mut scan = Scan::default();
+        for line in added.bytes.split(|&byte| byte == b'\n') {
+            let Ok(entry) = scan.read(line) else { continue };
+            let Some(id) = entry.id().filter(|_| entry.kind() != Kind::Header) else { continue };
+            if session.find(&id).is_none() {
+                news.parents.insert(id.clone().into_owned(), entry.parent_id().map(|parent| parent.into_owned()));
+            }
+            news.leaf = Some(id.into_owned());
+        }
+        news
+    }
+}
+
+/// Remembers whether what was written ends with a LF.
+struct Ended<'o> {
+    out: &'o mut dyn Write,
+    ends_line: bool,
+}
+
+impl Write for Ended<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        if let Some(last) = bytes[..count].last() {
+            self.ends_line = *last == b'\n';
+        }
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use crate::core::disk::lock::Patience;
+    use crate::core::disk::write::Manners;
+    use crate::core::edit::draft::{Draft, World};
+    use crate::core::edit::label::Change;
+    use crate::core::read::load::Keep;
+    use crate::core::read::source::Source;
+    use crate::core::session::Session;
+    use crate::core::session::sample::{HEADER, forked, message, read};
+
+    use super::{Anchor, Commit, Committed, Guard, Result, check, is_whole};
+
+    /// A session file that was read, so that others can change it before it is written to.
+    struct Stale {
+        _folder: TempDir,
+        path: PathBuf,
+        session: Session,
+    }
+
+    impl Stale {
+        fn new(bytes: &str) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("s.jsonl");
+            fs::write(&path, bytes).unwrap();
+            let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+            Self { _folder: folder, path, session }
+        }
+
+        /// Labels `u1`; the first id that is tried is `n1`.
+        fn label(&self, anchor: Anchor, guard: Guard) -> Result<Committed> {
+            let patience = Patience { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None };
+            let manners = Manners { patience, force: true };
+            let needs = vec!["u1".to_owned()];
+            let commit = Commit { path: &self.path, manners, jobs: 1, anchor, guard, needs };
+            let mut count = 0;
+            let mut fresh = || {
+                count += 1;
+                format!("n{count}")
+            };
+            let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
+            let change = Change { target: "u1".to_owned(), name: Some("mark".to_owned()) };
+            commit.write(&self.session, &mut world, &mut |draft: &mut Draft<'_>| change.append(draft))
+        }
+    }
+
+    /// Returns the lines of a file, each with its line feed.
+    fn file<S: AsRef<str>>(lines: &[S]) -> String {
+        lines.iter().flat_map(|line| [line.as_ref(), "\n"]).collect()
+    }
+
+    /// Returns the file with the entries of [`forked`], whose leaf is `b2`.
+    fn old() -> String {
+        file(&[&[HEADER.to_owned()][..], &forked()].concat())
+    }
+
+    /// Returns lines: `c1<b2` is a message with its parent, other words are no entries.
+    fn lines(words: &str) -> String {
+        let line = |word: &str| match word.split_once('<') {
+            Some((id, parent)) => message(id, parent, "user", "meanwhile"),
+            None if word == "marker" => r#"{"type":"marker"}"#.to_owned(),
+            None => format!("{word} is not JSON"),
+        };
+        file(&words.split(' ').filter(|word| !word.is_empty()).map(line).collect::<Vec<_>>())
+    }
+
+    /// What others do to the file; where the label is to hang; what must not have happened; and what
+    /// the label becomes a child of, or `changed`.
+    const CASES: &str = "
+append c1<b2 noise c2<a1 marker   at the leaf                         -> c2
+append c1<b2                      at t2                               -> t2
+append noise                      at the leaf                         -> b2
+finish c1<b2                      at the leaf                         -> c1
+append c1<b2                      at a1                               -> a1
+
+append c1<b2                      at a1         unless b2 moved       -> changed
+append c1<a1                      at a1         unless b2 moved       -> changed
+append noise                      at a1         unless b2 moved       -> a1
+append b2<b1                      at a1         unless b2 moved       -> a1
+append c1<t2                      at a1         unless t2 has child   -> changed
+append c1<b2                      at a1         unless t2 has child   -> a1
+append c1<u2                      at a1         unless t2 has child   -> a1
+append t2<t2                      at a1         unless t2 has child   -> a1
+append c1<b2                      at a1         unless - has child    -> a1
+
+rewrite c1<b2                     at the leaf                         -> c1
+rewrite                           at a1         unless b2 moved       -> a1
+rewrite c1<b2                     at a1         unless b2 moved       -> changed
+rewrite c1<b2                     at a1         unless b2 has child   -> changed
+rewrite c1<b2                     at a1         unless t2 has child   -> a1
+rewrite c1<b2                     at a1         unless - has child    -> a1
+
+cut                               at the leaf                         -> a2
+cut                               at a1                               -> a1
+cut                               at b1                               -> changed
+cut                               at a1         unless b2 moved       -> changed
+
+swap x1<                          at the leaf                         -> changed
+swap u1<                          at the leaf                         -> u1
+";
+
+    #[test]
+    fn entries_get_their_parent_or_are_refused_after_changes_by_others() {
+        let cases: Vec<_> = CASES.lines().filter(|row| !row.is_empty()).collect();
+        assert_eq!(cases.len(), 26);
+        for row in cases {
+            let (done, expected) = row.split_once(" -> ").unwrap();
+            let (done, guard) = done.split_once(" unless ").unwrap_or((done, ""));
+            let (done, anchor) = done.split_once(" at ").unwrap();
+            let (verb, words) = done.trim().split_once(' ').unwrap_or((done.trim(), ""));
+            let named = |id: &str| (id != "-").then(|| id.to_owned());
+            let anchor = if anchor.trim() == "the leaf" { Anchor::Leaf } else { Anchor::At(named(anchor.trim())) };
+            let guard = match guard.trim().split_once(' ') {
+                None => Guard::None,
+                Some((id, "moved")) => Guard::Unmoved(named(id)),
+                Some((id, _)) => Guard::Childless(named(id)),
+            };
+            let now = match verb {
+                "append" | "rewrite" => old() + &lines(words),
+                "finish" => old() + lines(words).trim_end(),
+                "cut" => old().split_inclusive('\n').take(5).collect(),
+                _ => file(&[HEADER]) + &lines(words),
+            };
+            let stale = Stale::new(&old());
+            if verb == "rewrite" || verb == "swap" {
+                fs::remove_file(&stale.path).unwrap();
+            }
+            fs::write(&stale.path, &now).unwrap();
+            let result = stale.label(anchor, guard);
+            let found = fs::read_to_string(&stale.path).unwrap();
+            match result {
+                Ok(done) => {
+                    assert_eq!(done.anchor.as_deref(), Some(expected), "{row}");
+                    let end = format!(
+                        r#"{{"type":"label","id":"n1","parentId":"{expected}","timestamp":"T","targetId":"u1","label":"mark"}}"#
+                    );
+                    let feed = if now.ends_with('\n') { "" } else { "\n" };
+                    assert_eq!(found, format!("{now}{feed}{end}\n"), "{row}");
+                }
+                Err(error) => {
+                    assert_eq!((error.kind().name(), expected), ("changed", "changed"), "{row}");
+                    assert_eq!(found, now, "{row}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_that_others_took_meanwhile_is_not_used() {
+        let stale = Stale::new(&old());
+        fs::write(&stale.path, old() + &lines("n1<b2 n2<n1")).unwrap();
+        assert_eq!(stale.label(Anchor::Leaf, Guard::None).unwrap().ids, ["n3"]);
+    }
+
+    #[test]
+    fn newer_and_unclear_versions_are_not_written_to() {
+        for (header, entry, is_writable) in [
+            (r#""version":3,"#, r#""id":"u1","#, true),
+            (r#""version":2,"#, r#""id":"u1","#, true),
+            (r#""version":1,"#, "", true),
+            ("", "", true),
+            // Versions 1 and 2 may both look so.
+            ("", r#""id":"u1","#, false),
+            (r#""version":null,"#, r#""id":"u1","#, false),
+            (r#""version":4,"#, r#""id":"u1","#, false),
+            (r#""version":"5","#, r#""id":"u1","#, false),
+            // What is not a version counts as the current one.
+            (r#""version":0,"#, r#""id":"u1","#, true),
+            (r#""version":"three","#, r#""id":"u1","#, true),
+            (r#""version":2.5,"#, r#""id":"u1","#, true),
+        ] {
+            let text = format!(
+                "{{\"type\":\"session\",{header}\"id\":\"s\"}}\n{{\"type\":\"message\",{entry}\"message\":{{}}}}\n"
+            );
+            let error = check(&read(text.as_bytes())).err().map(|error| error.kind().name());
+            assert_eq!(error, (!is_writable).then_some("unsupported-version"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_whole_if_it_is_blank_or_one_object() {
+        for (line, expected) in [
+            ("", true),
+            (" \t\r", true),
+            (r#"{"type":"x"}"#, true),
+            ("\u{feff} {} ", true),
+            (r#"{"type":"x""#, false),
+            (r#"{"type":"x"} {"#, false),
+            ("[]", false),
+            ("noise", false),
+        ] {
+            assert_eq!(is_whole(line.as_bytes()), expected, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What a command adds to a session: new lines are drafted, and brought into a file.
+//!
+//! It decides what is written and where it hangs; [`disk`](crate::core::disk) writes it.
+
+pub mod branch;
+pub mod commit;
+pub mod draft;
+pub mod label;
+pub mod navigate;

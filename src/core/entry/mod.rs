@@ -1,0 +1,410 @@
+//! One line of a session: what kind of entry it is and where its members stand.
+//!
+//! A line is validated whole, in one pass that copies nothing; bodies are looked into only as far
+//! as every reader needs. What is needed rarely is found with [`Raw::get`] when it is.
+
+pub mod header;
+pub mod preview;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::core::json::text;
+use crate::core::json::{self, Cursor, Malformed, Raw, Span};
+use crate::core::time::Stamp;
+
+pub use names::{Kind, Role, Stop, Traits};
+
+mod names;
+
+/// The types of content blocks that a reader looks into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockKind {
+    /// `text`
+    Text,
+    /// `image`
+    Image,
+    /// `toolCall`
+    ToolCall,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// Where the members of one content block stand.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    kind: BlockKind,
+    text: Span,
+    id: Span,
+    name: Span,
+    arguments: Span,
+    mime: Span,
+}
+
+/// Where a `content` stands: the value itself, and its blocks if it is an array.
+#[derive(Clone, Debug, Default)]
+struct Content {
+    span: Span,
+    blocks: Range<usize>,
+}
+
+/// Where the members of a `message` stand.
+#[derive(Clone, Debug, Default)]
+struct Message {
+    span: Span,
+    role: Span,
+    stop: Span,
+    call: Span,
+    tool: Span,
+    content: Content,
+}
+
+/// Where the members of a line stand. Made once and used again for every line.
+#[derive(Debug, Default)]
+pub struct Scan {
+    object: Span,
+    kind: Span,
+    /// The type and the role, known by name once for all that asks.
+    kind_is: Kind,
+    role_is: Role,
+    id: Span,
+    parent: Span,
+    timestamp: Span,
+    message: Message,
+    content: Content,
+    blocks: Vec<Block>,
+}
+
+/// Why a line is no entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not JSON from this byte on.
+    NotJson(Malformed),
+    /// It is JSON, but no object.
+    NotAnObject,
+    /// It is longer than 4 GiB.
+    TooLong,
+}
+
+/// More blocks of one content are not noted here; full texts are read without this list.
+const BLOCKS: usize = 1 << 16;
+
+impl Scan {
+    /// Validates a line and notes where its members stand.
+    ///
+    /// # Errors
+    /// [`Fault`] if it is not exactly one JSON object.
+    #[inline]
+    pub fn read<'l>(&'l mut self, line: &'l [u8]) -> Result<Entry<'l>, Fault> {
+        if u32::try_from(line.len()).is_err() {
+            return Err(Fault::TooLong);
+        }
+        self.object(line).map_err(Fault::NotJson)?;
+        if self.object.is_absent() {
+            return Err(Fault::NotAnObject);
+        }
+        Ok(Entry { line, scan: self })
+    }
+
+    fn object(&mut self, line: &[u8]) -> Result<(), Malformed> {
+        let mut blocks = std::mem::take(&mut self.blocks);
+        blocks.clear();
+        *self = Self { blocks, ..Self::default() };
+        let mut cursor = Cursor::new(line);
+        if cursor.peek() != Some(b'{') {
+            cursor.value()?;
+            return cursor.end();
+        }
+        let start = cursor.position();
+        cursor.begin_object()?;
+        let mut first = true;
+        while let Some(key) = cursor.next_member(&mut first)? {
+            match key.name() {
+                b"type" => {
+                    self.kind = cursor.value()?;
+                    self.kind_is = Raw::new(cursor.text(self.kind)).string_body().map_or(Kind::Untyped, kind_of);
+                }
+                b"id" => self.id = cursor.value()?,
+                b"parentId" => self.parent = cursor.value()?,
+                b"timestamp" => self.timestamp = cursor.value()?,
+                b"message" => {
+                    self.message = self.message(&mut cursor)?;
+                    let role = (!self.message.role.is_absent()).then(|| Raw::new(cursor.text(self.message.role)));
+                    self.role_is = role.and_then(Raw::string_body).map_or(Role::None, role_of);
+                }
+                b"content" => self.content = self.content(&mut cursor)?,
+                _ => drop(cursor.value()?),
+            }
+        }
+        self.object = Span::new(start, cursor.position());
+        cursor.end()
+    }
+
+    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<Message, Malformed> {
+        let mut message = Message::default();
+        if cursor.peek() != Some(b'{') {
+            message.span = cursor.value()?;
+            return Ok(message);
+        }
+        let start = cursor.position();
+        cursor.begin_object()?;
+        let mut first = true;
+        while let Some(key) = cursor.next_member(&mut first)? {
+            match key.name() {
+                b"role" => message.role = cursor.value()?,
+                b"content" => message.content = self.content(cursor)?,
+                b"stopReason" => message.stop = cursor.value()?,
+                b"toolCallId" => message.call = cursor.value()?,
+                b"toolName" => message.tool = cursor.value()?,
+                _ => drop(cursor.value()?),
+            }
+        }
+        message.span = Span::new(start, cursor.position());
+        Ok(message)
+    }
+
+    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<Content, Malformed> {
+        let from = self.blocks.len();
+        if cursor.peek() != Some(b'[') {
+            return Ok(Content { span: cursor.value()?, blocks: from..from });
+        }
+        let start = cursor.position();
+        cursor.begin_array()?;
+        let mut first = true;
+        while cursor.next_element(&mut first)? {
+            let block = Self::block(cursor)?;
+            if self.blocks.len() < BLOCKS {
+                self.blocks.push(block);
+            }
+        }
+        Ok(Content { span: Span::new(start, cursor.position()), blocks: from..self.blocks.len() })
+    }
+
+    #[inline]
+    fn block(cursor: &mut Cursor<'_>) -> Result<Block, Malformed> {
+        let mut block = Block::default();
+        if cursor.peek() != Some(b'{') {
+            cursor.value()?;
+            return Ok(block);
+        }
+        cursor.begin_object()?;
+        let mut first = true;
+        while let Some(key) = cursor.next_member(&mut first)? {
+            match key.name() {
+                b"type" => {
+                    let span = cursor.value()?;
+                    block.kind = match cursor.text(span) {
+                        b"\"text\"" => BlockKind::Text,
+                        b"\"image\"" => BlockKind::Image,
+                        b"\"toolCall\"" => BlockKind::ToolCall,
+                        _ => BlockKind::Other,
+                    };
+                }
+                b"text" => block.text = cursor.value()?,
+                b"id" => block.id = cursor.value()?,
+                b"name" => block.name = cursor.value()?,
+                b"arguments" => block.arguments = cursor.value()?,
+                b"mimeType" => block.mime = cursor.value()?,
+                _ => drop(cursor.value()?),
+            }
+        }
+        Ok(block)
+    }
+}
+
+/// One well-formed line, read where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'l> {
+    line: &'l [u8],
+    scan: &'l Scan,
+}
+
+impl<'l> Entry<'l> {
+    /// Gives the entry's text, without what stands around it on the line.
+    pub fn object(self) -> Raw<'l> {
+        Raw::new(&self.line[self.scan.object.range()])
+    }
+
+    /// Gives the place of the entry's text on the line.
+    pub fn object_span(self) -> Span {
+        self.scan.object
+    }
+
+    /// Finds a string member of the entry that is not at hand.
+    pub fn get_str(self, name: &str) -> Option<Cow<'l, str>> {
+        self.get(name)?.str()
+    }
+
+    /// Finds a member of the entry that is not at hand.
+    pub fn get(self, name: &str) -> Option<Raw<'l>> {
+        self.object().get(name)
+    }
+
+    /// Gives the entry's type.
+    pub fn kind(self) -> Kind {
+        self.scan.kind_is
+    }
+
+    /// Gives the entry's type as it stands in the file.
+    pub fn type_name(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.kind)
+    }
+
+    /// Tells whether there is an id.
+    pub fn has_id(self) -> bool {
+        self.raw_at(self.scan.id).and_then(Raw::string_body).is_some_and(|id| !id.is_empty())
+    }
+
+    /// Gives the id, if it is a string; an empty one counts as none.
+    pub fn id(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.id).filter(|id| !id.is_empty())
+    }
+
+    /// Gives the parent's id, if it is a string that is not empty.
+    pub fn parent_id(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.parent).filter(|id| !id.is_empty())
+    }
+
+    /// Gives the timestamp, read.
+    pub fn stamp(self) -> Stamp {
+        self.raw_at(self.scan.timestamp).map_or(Stamp::Absent, Stamp::read)
+    }
+
+    /// Gives the timestamp as stored, if it is a string or a number.
+    pub fn timestamp(self) -> Option<Raw<'l>> {
+        self.raw_at(self.scan.timestamp).filter(|raw| matches!(raw.kind(), json::Kind::String | json::Kind::Number))
+    }
+
+    /// Gives the message as it stands in the file.
+    pub fn message(self) -> Option<Raw<'l>> {
+        self.raw_at(self.scan.message.span)
+    }
+
+    /// Gives the message's role.
+    pub fn role(self) -> Role {
+        if self.kind() == Kind::Message { self.scan.role_is } else { Role::None }
+    }
+
+    /// Gives the message's role as it stands in the file.
+    pub fn role_name(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.message.role)
+    }
+
+    /// Gives the id of the call that a tool result answers.
+    pub fn tool_call_id(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.message.call)
+    }
+
+    /// Gives the name of the tool that a tool result comes from.
+    pub fn tool_name(self) -> Option<Cow<'l, str>> {
+        self.str_at(self.scan.message.tool)
+    }
+
+    /// Gives the content: the message's, or the entry's own if it is a `custom_message`.
+    pub fn content(self) -> Option<Raw<'l>> {
+        self.raw_at(self.content_place().span)
+    }
+
+    /// Goes through the blocks of the content; a string content has none.
+    pub fn blocks(self) -> impl Iterator<Item = BlockView<'l>> {
+        let blocks = self.scan.blocks.get(self.content_place().blocks.clone()).unwrap_or_default();
+        blocks.iter().map(move |block| BlockView { entry: self, block })
+    }
+
+    /// Goes through the texts of the content, undecoded: the string, or the text blocks.
+    pub fn texts(self) -> impl Iterator<Item = &'l [u8]> {
+        let string = self.content().and_then(Raw::string_body);
+        let blocks = self.blocks().filter(|block| block.kind() == BlockKind::Text);
+        string.into_iter().chain(blocks.filter_map(|block| block.text()?.string_body()))
+    }
+
+    /// Gives the whole text of the content: its text blocks joined with nothing between.
+    pub fn full_text(self) -> String {
+        let Some(content) = self.content() else { return String::new() };
+        if let Some(text) = content.str() {
+            return text.into_owned();
+        }
+        let texts = content.elements().filter(|block| block.get_str("type").as_deref() == Some("text"));
+        texts.filter_map(|block| block.get_str("text")).collect()
+    }
+
+    /// Gives what decides whether the entry is shown.
+    pub fn traits(self) -> Traits {
+        let stop = match self.raw_at(self.scan.message.stop).map(Raw::bytes) {
+            None | Some(b"\"stop\"" | b"\"toolUse\"" | b"null" | b"\"\"" | b"false" | b"0") => Stop::Normal,
+            Some(b"\"aborted\"") => Stop::Aborted,
+            Some(_) => Stop::Odd,
+        };
+        Traits { kind: self.kind(), role: self.role(), stop, has_text: self.texts().any(text::has_words) }
+    }
+
+    fn content_place(self) -> &'l Content {
+        let own = self.scan.message.span.is_absent()
+            || (!self.scan.content.span.is_absent() && self.kind() == Kind::CustomMessage);
+        if own { &self.scan.content } else { &self.scan.message.content }
+    }
+
+    fn raw_at(self, span: Span) -> Option<Raw<'l>> {
+        (!span.is_absent()).then(|| Raw::new(&self.line[span.range()]))
+    }
+
+    fn str_at(self, span: Span) -> Option<Cow<'l, str>> {
+        self.raw_at(span)?.str()
+    }
+}
+
+/// Finds the type of a name as it stands in a string; one with an escape in it is decoded.
+fn kind_of(body: &[u8]) -> Kind {
+    match Kind::of(body) {
+        Kind::Unknown if body.contains(&b'\\') => Kind::of(text::decode(body).as_bytes()),
+        kind => kind,
+    }
+}
+
+/// Finds the role of a name, as [`kind_of`].
+fn role_of(body: &[u8]) -> Role {
+    match Role::of(body) {
+        Role::Unknown if body.contains(&b'\\') => Role::of(text::decode(body).as_bytes()),
+        role => role,
+    }
+}
+
+/// One content block.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockView<'l> {
+    entry: Entry<'l>,
+    block: &'l Block,
+}
+
+impl<'l> BlockView<'l> {
+    /// Gives the block's type.
+    pub fn kind(self) -> BlockKind {
+        self.block.kind
+    }
+
+    /// Gives its text.
+    pub fn text(self) -> Option<Raw<'l>> {
+        self.entry.raw_at(self.block.text)
+    }
+
+    /// Gives the id of a tool call.
+    pub fn id(self) -> Option<Cow<'l, str>> {
+        self.entry.str_at(self.block.id)
+    }
+
+    /// Gives the name of a tool call.
+    pub fn name(self) -> Option<Cow<'l, str>> {
+        self.entry.str_at(self.block.name)
+    }
+
+    /// Gives the arguments of a tool call.
+    pub fn arguments(self) -> Option<Raw<'l>> {
+        self.entry.raw_at(self.block.arguments)
+    }
+
+    /// Gives the media type of an image.
+    pub fn mime(self) -> Option<Cow<'l, str>> {
+        self.entry.str_at(self.block.mime)
+    }
+}

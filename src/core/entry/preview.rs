@@ -1,0 +1,359 @@
+//! The words by which an entry is shown in a row (cli: "Entry text"). Not escaped for terminals.
+
+use unicode_segmentation::GraphemeCursor;
+
+use crate::core::entry::{BlockKind, Entry, Kind, Role, Stop};
+use crate::core::json::text::Words;
+use crate::core::json::{self, Raw};
+
+/// The most characters of an entry's words.
+pub const LIMIT: usize = 200;
+/// How many characters are looked at behind the limit, to see whether one of them goes on there.
+const CLUSTER: usize = 16;
+/// The most characters of an error message that stands for a missing answer.
+const ERROR: usize = 80;
+/// The most characters of a shell command in a tool call.
+const COMMAND: usize = 50;
+/// The most characters of another tool's arguments.
+const ARGUMENTS: usize = 40;
+
+/// Writes the words of an entry. A tool result has its tool's name only: its call stands in
+/// another entry.
+pub fn write(out: &mut String, entry: Entry<'_>) {
+    match entry.kind() {
+        Kind::Message => message(out, entry),
+        Kind::CustomMessage => labelled(out, entry.get("customType"), "custom", |out| content(out, entry)),
+        Kind::BranchSummary => tagged(out, "[branch summary]: ", entry.get("summary")),
+        Kind::Compaction => {
+            let tokens = entry.get("tokensBefore").and_then(Raw::number).unwrap_or(0.0);
+            bracket(out, "compaction: ", &format!("{}k tokens", (tokens / 1000.0).round()));
+        }
+        Kind::ModelChange => model(out, entry),
+        Kind::ThinkingLevelChange => {
+            let level = entry.get_str("thinkingLevel");
+            bracket(out, "thinking: ", level.as_deref().unwrap_or("off"));
+        }
+        Kind::Label => {
+            let label = entry.get_str("label").filter(|label| !label.is_empty());
+            bracket(out, "label: ", label.as_deref().unwrap_or("(cleared)"));
+        }
+        Kind::ModeChange => bracket(out, "mode: ", entry.get_str("mode").as_deref().unwrap_or("none")),
+        Kind::Custom => bracket(out, "custom: ", entry.get_str("customType").as_deref().unwrap_or("")),
+        Kind::Untyped => out.push_str("[unknown type]"),
+        _ => bracket(out, "", entry.type_name().as_deref().unwrap_or("")),
+    }
+}
+
+/// Writes a tool call as the rows of its result show it.
+pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
+    let known = Arguments::read(arguments);
+    let path = known.path.or(known.file_path).unwrap_or_default();
+    let here = known.path.unwrap_or(b".");
+    let pattern = known.pattern.unwrap_or_default();
+    let tag = match name {
+        "read" => "[read: ",
+        "write" => "[write: ",
+        "edit" => "[edit: ",
+        "bash" => "[bash: ",
+        "grep" => "[grep: ",
+        "find" => "[find: ",
+        "ls" => "[ls: ",
+        _ => "[",
+    };
+    out.push_str(tag);
+    let mut words = Words::new(out, LIMIT);
+    match name {
+        "read" => {
+            words.push_json(path);
+            words.push_str(&known.range());
+        }
+        "write" | "edit" => words.push_json(path),
+        "bash" => words.push_str(&cut(COMMAND, |command| command.push_json(known.command.unwrap_or_default()))),
+        "grep" => {
+            words.push_str("/");
+            words.push_json(pattern);
+            words.push_str("/ in ");
+            words.push_json(here);
+        }
+        "find" => {
+            words.push_json(pattern);
+            words.push_str(" in ");
+            words.push_json(here);
+        }
+        "ls" => words.push_json(here),
+        _ => {
+            let arguments = arguments.map(compact).unwrap_or_default();
+            words.push_str(name);
+            words.push_str(": ");
+            words.push_str(&cut(ARGUMENTS, |words| words.push_str(&arguments)));
+        }
+    }
+    out.push(']');
+}
+
+/// The arguments of tool calls that rows show, found on one way through them all: the content of a
+/// file may stand among them. Strings are undecoded.
+#[derive(Default)]
+struct Arguments<'a> {
+    path: Option<&'a [u8]>,
+    file_path: Option<&'a [u8]>,
+    command: Option<&'a [u8]>,
+    pattern: Option<&'a [u8]>,
+    offset: Option<f64>,
+    limit: Option<f64>,
+}
+
+impl<'a> Arguments<'a> {
+    fn read(arguments: Option<Raw<'a>>) -> Self {
+        let mut known = Self::default();
+        for (key, value) in arguments.iter().flat_map(|arguments| arguments.members()) {
+            match key.name() {
+                b"path" => known.path = value.string_body(),
+                b"file_path" => known.file_path = value.string_body(),
+                b"command" => known.command = value.string_body(),
+                b"pattern" => known.pattern = value.string_body(),
+                b"offset" => known.offset = value.number(),
+                b"limit" => known.limit = value.number(),
+                _ => {}
+            }
+        }
+        known
+    }
+
+    /// Gives the lines that a `read` call asks for, as `:first-last`.
+    fn range(&self) -> String {
+        match (self.offset, self.limit) {
+            (None, None) => String::new(),
+            (Some(first), None) => format!(":{first}"),
+            (first, Some(limit)) => {
+                let first = first.unwrap_or(1.0);
+                format!(":{first}-{}", first + limit - 1.0)
+            }
+        }
+    }
+}
+
+fn message(out: &mut String, entry: Entry<'_>) {
+    let inner = |name: &str| entry.message().and_then(|message| message.get(name));
+    match entry.role() {
+        Role::User | Role::Developer | Role::System => content(out, entry),
+        Role::Assistant => assistant(out, entry),
+        Role::ToolResult => bracket(out, "", entry.tool_name().as_deref().unwrap_or("tool")),
+        Role::BashExecution => tagged(out, "[bash]: ", inner("command")),
+        Role::PythonExecution => tagged(out, "[python]: ", inner("code")),
+        Role::Custom | Role::HookMessage => {
+            labelled(out, inner("customType"), "custom", |out| content(out, entry));
+        }
+        Role::FileMention => {
+            let files = inner("files");
+            let paths: Vec<_> =
+                files.iter().flat_map(|files| files.elements()).filter_map(|file| file.get_str("path")).collect();
+            bracket(out, "files: ", &paths.join(", "));
+        }
+        Role::BranchSummary => tagged(out, "[branch summary]: ", inner("summary")),
+        Role::CompactionSummary => tagged(out, "[compaction summary]: ", inner("summary")),
+        Role::Unknown => {
+            let role = entry.role_name().unwrap_or_default();
+            bracket(out, "malformed message: role ", &role);
+        }
+        Role::None => out.push_str("[malformed message]"),
+    }
+}
+
+fn assistant(out: &mut String, entry: Entry<'_>) {
+    if words(out, entry) {
+        return;
+    }
+    let error = entry.message().and_then(|message| message.get_str("errorMessage"));
+    match (entry.traits().stop, error) {
+        (Stop::Aborted, _) => out.push_str("(aborted)"),
+        (_, Some(error)) if !error.trim().is_empty() => Words::new(out, ERROR).push_str(&error),
+        _ => out.push_str("(no content)"),
+    }
+}
+
+/// Writes the content's words, or what there is instead.
+fn content(out: &mut String, entry: Entry<'_>) {
+    if words(out, entry) {
+        return;
+    }
+    if let Some(image) = entry.blocks().find(|block| block.kind() == BlockKind::Image) {
+        return bracket(out, "", image.mime().as_deref().unwrap_or("image"));
+    }
+    match entry.content().map(Raw::kind) {
+        None | Some(json::Kind::Null) => out.push_str("(no content)"),
+        Some(_) => out.push_str("(empty)"),
+    }
+}
+
+/// Writes the content's words and tells whether there were any.
+fn words(out: &mut String, entry: Entry<'_>) -> bool {
+    let start = out.len();
+    let mut words = Words::new(out, LIMIT + CLUSTER);
+    for text in entry.texts() {
+        if words.is_full() {
+            break;
+        }
+        words.push_json(text);
+    }
+    let has_words = !words.is_empty();
+    cut_at_limit(out, start);
+    has_words
+}
+
+/// Cuts what stands behind `start` to the limit, but not within a character of several code points.
+fn cut_at_limit(out: &mut String, start: usize) {
+    let words = &out[start..];
+    if words.len() <= LIMIT {
+        return;
+    }
+    if let Some(front) = words.as_bytes().get(..=LIMIT)
+        && front.is_ascii()
+    {
+        return out.truncate(start + words[..LIMIT].trim_end().len());
+    }
+    let Some((limit, _)) = words.char_indices().nth(LIMIT) else { return };
+    let mut cursor = GraphemeCursor::new(limit, words.len(), true);
+    // All the text is at hand, so the cursor never asks for more of it.
+    let is_end = cursor.is_boundary(words, 0).unwrap_or(true);
+    let end = if is_end { limit } else { cursor.prev_boundary(words, 0).ok().flatten().unwrap_or(limit) };
+    let end = words[..end].trim_end().len();
+    out.truncate(start + end);
+}
+
+fn model(out: &mut String, entry: Entry<'_>) {
+    let model = model_name(entry);
+    bracket(out, "model: ", model.as_deref().unwrap_or("unknown"));
+}
+
+/// Gives the model that a `model_change` names, as `provider/id`; `None` if it names none.
+pub(crate) fn model_name(entry: Entry<'_>) -> Option<String> {
+    if let Some(model) = entry.get_str("model") {
+        return (!model.is_empty()).then(|| model.into_owned());
+    }
+    let (provider, id) = (entry.get_str("provider")?, entry.get_str("modelId")?);
+    (!id.is_empty()).then(|| format!("{provider}/{id}"))
+}
+
+/// Writes `[name]: ` and what follows it.
+fn labelled(out: &mut String, name: Option<Raw<'_>>, default: &str, rest: impl FnOnce(&mut String)) {
+    let name = name.and_then(Raw::str).filter(|name| !name.trim().is_empty());
+    bracket(out, "", name.as_deref().unwrap_or(default));
+    out.push_str(": ");
+    rest(out);
+}
+
+fn tagged(out: &mut String, tag: &str, text: Option<Raw<'_>>) {
+    out.push_str(tag);
+    let mut words = Words::new(out, LIMIT);
+    match text.and_then(Raw::string_body) {
+        Some(body) => words.push_json(body),
+        None => words.push_str("(no content)"),
+    }
+    if words.is_empty() {
+        words.push_str("(empty)");
+    }
+}
+
+fn bracket(out: &mut String, tag: &str, text: &str) {
+    out.push('[');
+    out.push_str(tag);
+    Words::new(out, LIMIT).push_str(text);
+    out.push(']');
+}
+
+/// Takes words and cuts them; the cut shows.
+fn cut(limit: usize, write: impl FnOnce(&mut Words<'_>)) -> String {
+    let mut out = String::new();
+    write(&mut Words::new(&mut out, limit + 1));
+    if let Some((at, _)) = out.char_indices().nth(limit) {
+        out.truncate(at);
+        out.push_str("...");
+    }
+    out
+}
+
+/// Takes the white space between the tokens out of a JSON text, no further than is shown.
+fn compact(raw: Raw<'_>) -> String {
+    let mut out = Vec::new();
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in raw.bytes() {
+        if !in_string && byte.is_ascii_whitespace() {
+            continue;
+        }
+        in_string ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        out.push(byte);
+        if out.len() > 4 * (ARGUMENTS + 2) {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::entry::Scan;
+
+    fn check(line: &str, expected: &str) {
+        let mut scan = Scan::default();
+        let entry = scan.read(line.as_bytes()).unwrap();
+        let mut out = String::new();
+        super::write(&mut out, entry);
+        assert_eq!(out, expected, "{line}");
+    }
+
+    #[test]
+    fn words_of_messages() {
+        let of =
+            |message: &str, expected: &str| check(&format!(r#"{{"type":"message","message":{message}}}"#), expected);
+        of(r#"{"role":"user","content":"  fix\n\tit "}"#, "fix it");
+        of(r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"role":"user"}"#, "ab");
+        of(r#"{"role":"user","content":[{"type":"image","mimeType":"image/png","data":""}]}"#, "[image/png]");
+        of(r#"{"role":"user","content":""}"#, "(empty)");
+        of(r#"{"role":"user","content":null}"#, "(no content)");
+        of(r#"{"role":"assistant","content":[],"stopReason":"aborted","errorMessage":"x"}"#, "(aborted)");
+        of(r#"{"role":"assistant","content":[],"stopReason":"error","errorMessage":"over\nloaded"}"#, "over loaded");
+        of(r#"{"role":"assistant","content":null}"#, "(no content)");
+        of(r#"{"role":"toolResult","toolName":"read"}"#, "[read]");
+        of(r#"{"role":"bashExecution","command":"ls -l"}"#, "[bash]: ls -l");
+        of(r#"{"role":"custom","customType":"note","content":"x"}"#, "[note]: x");
+        of(r#"{"role":"fileMention","files":[{"path":"a"},{"path":"b"}]}"#, "[files: a, b]");
+        of(r#"{"role":"alien"}"#, "[malformed message: role alien]");
+        of("null", "[malformed message]");
+    }
+
+    #[test]
+    fn words_of_other_entries() {
+        check(r#"{"type":"compaction","tokensBefore":12345}"#, "[compaction: 12k tokens]");
+        check(r#"{"type":"branch_summary","summary":"tried"}"#, "[branch summary]: tried");
+        check(r#"{"type":"branch_summary","summary":""}"#, "[branch summary]: (empty)");
+        check(r#"{"type":"model_change","model":"openai/gpt"}"#, "[model: openai/gpt]");
+        check(r#"{"type":"model_change","provider":"openai","modelId":"gpt"}"#, "[model: openai/gpt]");
+        check(r#"{"type":"thinking_level_change","thinkingLevel":null}"#, "[thinking: off]");
+        check(r#"{"type":"label","targetId":"x","label":"wip"}"#, "[label: wip]");
+        check(r#"{"type":"label","targetId":"x"}"#, "[label: (cleared)]");
+        check(r#"{"type":"mode_change","mode":"plan"}"#, "[mode: plan]");
+        check(r#"{"type":"custom","customType":"state"}"#, "[custom: state]");
+        check(r#"{"type":"from_the_future"}"#, "[from_the_future]");
+        check(r#"{"id":"x"}"#, "[unknown type]");
+    }
+
+    #[test]
+    fn words_of_calls() {
+        let of = |name: &str, arguments: &str, expected: &str| {
+            let mut out = String::new();
+            super::call(&mut out, name, Some(super::Raw::new(arguments.as_bytes())));
+            assert_eq!(out, expected);
+        };
+        of("read", r#"{"path":"a.rs","offset":14,"limit":10}"#, "[read: a.rs:14-23]");
+        of("read", r#"{"path":"a.rs","limit":44}"#, "[read: a.rs:1-44]");
+        of("read", r#"{"path":"a.rs","offset":5}"#, "[read: a.rs:5]");
+        of("bash", "null", "[bash: ]");
+        of("bash", &format!(r#"{{"command":"{}"}}"#, "x".repeat(51)), &format!("[bash: {}...]", "x".repeat(50)));
+        of("grep", r#"{"pattern":"a|b"}"#, "[grep: /a|b/ in .]");
+        of("find", r#"{"pattern":"*.rs","path":"src"}"#, "[find: *.rs in src]");
+        of("ls", "{}", "[ls: .]");
+        of("mine", r#"{ "a": 1, "b": "x y" }"#, r#"[mine: {"a":1,"b":"x y"}]"#);
+    }
+}

@@ -1,0 +1,531 @@
+//! Reads JSON text where it lies: one validating pass that yields byte spans.
+//!
+//! Accepts what JavaScript's `JSON.parse` accepts in text that may hold bad UTF-8: any nesting
+//! depth, lone surrogate escapes, numbers of any size, duplicate keys. Never recurses and never
+//! copies; decoding strings is the business of [`self::text`], writing objects that of [`Object`].
+
+pub mod text;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use object::Object;
+pub use value::{Elements, Kind, Members, Raw};
+
+mod object;
+mod value;
+
+/// A place within one line, in bytes; `0..0` stands for "absent".
+///
+/// A line longer than `u32::MAX` bytes is never parsed, so 32 bits are enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Makes a place; offsets beyond 32 bits are cut, see the type.
+    pub(crate) fn new(start: usize, end: usize) -> Self {
+        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { start: narrow(start), end: narrow(end) }
+    }
+
+    /// Tells whether there is nothing at this place.
+    pub fn is_absent(self) -> bool {
+        self.start == self.end
+    }
+
+    /// Gives the span as a range of indices.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Why a text is not JSON, and at which byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// Offset of the first byte that cannot stand there.
+    pub at: usize,
+}
+
+/// A member name, decoded only if it holds an escape.
+#[derive(Debug)]
+pub struct Key<'a>(Cow<'a, [u8]>);
+
+impl Key<'_> {
+    /// Gives the decoded bytes of the name.
+    pub fn name(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Walks over one JSON text, checking every byte that it passes.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// Starts at the first byte of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Gives the offset of the next unread byte.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Gives the text at a place.
+    pub fn text(&self, span: Span) -> &'a [u8] {
+        &self.bytes[span.range()]
+    }
+
+    /// Skips white space and gives the next byte without passing it.
+    #[inline]
+    pub fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+                other => return other.copied(),
+            }
+        }
+    }
+
+    /// Passes `{`.
+    #[inline]
+    pub fn begin_object(&mut self) -> Result<(), Malformed> {
+        self.expect(b'{')
+    }
+
+    /// Passes `[`.
+    #[inline]
+    pub fn begin_array(&mut self) -> Result<(), Malformed> {
+        self.expect(b'[')
+    }
+
+    /// Passes the next member's name and colon, or the closing brace (`None`).
+    /// `first` must be true on the first call of an object and is kept by this method.
+    #[inline]
+    pub fn next_member(&mut self, first: &mut bool) -> Result<Option<Key<'a>>, Malformed> {
+        match self.peek() {
+            Some(b'}') => {
+                self.at += 1;
+                return Ok(None);
+            }
+            Some(b',') if !*first => {
+                self.at += 1;
+                self.peek();
+            }
+            Some(_) if *first => {}
+            _ => return self.fail(),
+        }
+        *first = false;
+        self.key().map(Some)
+    }
+
+    /// Passes a comma if one is due and tells whether an element follows; passes `]` otherwise.
+    #[inline]
+    pub fn next_element(&mut self, first: &mut bool) -> Result<bool, Malformed> {
+        match self.peek() {
+            Some(b']') => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(b',') if !*first => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(_) if *first => {
+                *first = false;
+                Ok(true)
+            }
+            _ => self.fail(),
+        }
+    }
+
+    /// Passes one value of any kind and gives its place.
+    #[inline]
+    pub fn value(&mut self) -> Result<Span, Malformed> {
+        let first = self.peek();
+        let start = self.at;
+        match first {
+            Some(b'"') => {
+                self.at += 1;
+                self.string()?;
+            }
+            Some(b'{' | b'[') => self.container()?,
+            Some(byte) => self.scalar(byte)?,
+            None => return self.fail(),
+        }
+        Ok(Span::new(start, self.at))
+    }
+
+    /// Checks that nothing but white space is left.
+    pub fn end(&mut self) -> Result<(), Malformed> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.fail(),
+        }
+    }
+
+    fn fail<T>(&self) -> Result<T, Malformed> {
+        Err(Malformed { at: self.at })
+    }
+
+    #[inline]
+    fn expect(&mut self, byte: u8) -> Result<(), Malformed> {
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            return Ok(());
+        }
+        self.fail()
+    }
+
+    #[inline]
+    fn key(&mut self) -> Result<Key<'a>, Malformed> {
+        let start = self.at + 1;
+        let (end, escaped) = self.name()?;
+        let raw = &self.bytes[start..end];
+        Ok(Key(if escaped { Cow::Owned(text::decode(raw).into_owned().into_bytes()) } else { Cow::Borrowed(raw) }))
+    }
+
+    /// Passes a member's name and its colon; gives where the name ends and whether it holds an escape.
+    #[inline]
+    fn name(&mut self) -> Result<(usize, bool), Malformed> {
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return self.fail();
+        }
+        self.at += 1;
+        let escaped = self.string()?;
+        let end = self.at - 1;
+        self.expect(b':')?;
+        Ok((end, escaped))
+    }
+
+    /// Passes the rest of a string behind its opening quote; tells whether it holds an escape.
+    #[inline]
+    fn string(&mut self) -> Result<bool, Malformed> {
+        // Most strings are names and ids: done here, without a call, they cost half as much.
+        self.at = text::plain_end(self.bytes, self.at);
+        if self.bytes.get(self.at) == Some(&b'"') {
+            self.at += 1;
+            return Ok(false);
+        }
+        self.string_from_escape().map(|()| true)
+    }
+
+    /// Passes the rest of a string whose next byte should be a backslash. Where there is one escape
+    /// there are mostly many, as in source code.
+    #[inline(never)]
+    fn string_from_escape(&mut self) -> Result<(), Malformed> {
+        'block: while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<64>) {
+            let ends = text::plain_ends(block);
+            let mut from = 0;
+            while from < block.len() {
+                let left = ends >> from;
+                if left == 0 {
+                    self.at += block.len();
+                    continue 'block;
+                }
+                from += left.trailing_zeros() as usize;
+                if block[from] != b'\\' {
+                    self.at += from;
+                    return self.expect_quote();
+                }
+                from += self.escape_at(self.at + from)?;
+            }
+            self.at += from;
+        }
+        loop {
+            self.at = text::plain_end(self.bytes, self.at);
+            if self.bytes.get(self.at) != Some(&b'\\') {
+                return self.expect_quote();
+            }
+            self.at += self.escape_at(self.at)?;
+        }
+    }
+
+    fn expect_quote(&mut self) -> Result<(), Malformed> {
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return self.fail();
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Gives the length of the escape at a backslash.
+    #[inline(always)]
+    fn escape_at(&self, at: usize) -> Result<usize, Malformed> {
+        let digits = || self.bytes.get(at + 2..at + 6);
+        match self.bytes.get(at + 1) {
+            Some(b'n' | b'"' | b'\\' | b't' | b'/' | b'r' | b'b' | b'f') => Ok(2),
+            Some(b'u') if digits().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) => Ok(6),
+            _ => Err(Malformed { at }),
+        }
+    }
+
+    #[inline]
+    fn scalar(&mut self, byte: u8) -> Result<(), Malformed> {
+        match byte {
+            b't' => self.literal(b"true"),
+            b'f' => self.literal(b"false"),
+            b'n' => self.literal(b"null"),
+            _ => self.number(),
+        }
+    }
+
+    fn literal(&mut self, word: &[u8]) -> Result<(), Malformed> {
+        if !self.bytes[self.at..].starts_with(word) {
+            return self.fail();
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), Malformed> {
+        if self.bytes.get(self.at) == Some(&b'-') {
+            self.at += 1;
+        }
+        if self.bytes.get(self.at) == Some(&b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Malformed> {
+        let count = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if count == 0 {
+            return self.fail();
+        }
+        self.at += count;
+        Ok(())
+    }
+
+    /// Passes an object or array with everything in it, keeping one bit a level.
+    fn container(&mut self) -> Result<(), Malformed> {
+        let mut nest = Nest::default();
+        'value: loop {
+            match self.peek() {
+                Some(b'{') => {
+                    self.at += 1;
+                    if self.peek() == Some(b'}') {
+                        self.at += 1;
+                    } else {
+                        nest.push(true);
+                        self.name()?;
+                        continue 'value;
+                    }
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    if self.peek() == Some(b']') {
+                        self.at += 1;
+                    } else {
+                        nest.push(false);
+                        continue 'value;
+                    }
+                }
+                Some(b'"') => {
+                    self.at += 1;
+                    self.string()?;
+                }
+                Some(byte) => self.scalar(byte)?,
+                None => return self.fail(),
+            }
+            loop {
+                let Some(in_object) = nest.top() else { return Ok(()) };
+                match (self.peek(), in_object) {
+                    (Some(b','), true) => {
+                        self.at += 1;
+                        self.peek();
+                        self.name()?;
+                        continue 'value;
+                    }
+                    (Some(b','), false) => {
+                        self.at += 1;
+                        continue 'value;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => {
+                        self.at += 1;
+                        nest.pop();
+                    }
+                    _ => return self.fail(),
+                }
+            }
+        }
+    }
+}
+
+/// The open containers around a value, one bit a level (set = object), so that hostile nesting
+/// costs an eighth of a byte a level and no stack.
+#[derive(Default)]
+struct Nest {
+    depth: u32,
+    current: u64,
+    full: Vec<u64>,
+}
+
+impl Nest {
+    fn push(&mut self, object: bool) {
+        if self.depth == u64::BITS {
+            self.full.push(self.current);
+            self.depth = 0;
+        }
+        self.current = self.current << 1 | u64::from(object);
+        self.depth += 1;
+    }
+
+    fn top(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.current & 1 == 1)
+    }
+
+    fn pop(&mut self) {
+        self.current >>= 1;
+        self.depth -= 1;
+        if self.depth == 0
+            && let Some(word) = self.full.pop()
+        {
+            self.current = word;
+            self.depth = u64::BITS;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cursor, Kind, Raw};
+
+    fn accepts(text: &[u8]) -> bool {
+        let mut cursor = Cursor::new(text);
+        cursor.value().and_then(|_| cursor.end()).is_ok()
+    }
+
+    #[test]
+    fn accepts_what_json_parse_accepts() {
+        for text in [
+            "{}",
+            "[]",
+            " [ 1 , 2 ] ",
+            r#"{"a":{"b":[{}]}}"#,
+            r#""\ud83d""#,
+            "1e400",
+            "-0",
+            "0.5E+3",
+            "true",
+            "null",
+            r#"{"a":1,"a":2}"#,
+            "\"\u{7f}\u{2028}\"",
+            r#""\/\b\f\n\r\t\\\"\u00e9""#,
+            "12345678901234567890",
+        ] {
+            assert!(accepts(text.as_bytes()), "{text}");
+        }
+        assert!(accepts(b"\"\xff\xfe bad UTF-8\""));
+    }
+
+    #[test]
+    fn rejects_what_json_parse_rejects() {
+        for text in [
+            "",
+            "{",
+            "}",
+            "[1,]",
+            "{\"a\":1,}",
+            "{,}",
+            "[,1]",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "1e",
+            "--1",
+            "tru",
+            "nul",
+            "NaN",
+            r#"{"a" 1}"#,
+            r#"{a:1}"#,
+            r#""\x""#,
+            r#""\u12g4""#,
+            "\"a\nb\"",
+            "\"tab\tb\"",
+            "\"open",
+            "[1}",
+            "{]",
+            "{} {}",
+            "1 2",
+            "[1 2]",
+            r#"{"a":1 "b":2}"#,
+            "\u{feff}1",
+        ] {
+            assert!(!accepts(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_needs_no_stack() {
+        let deep = 200_000;
+        let mut text = "[{\"a\":".repeat(deep).into_bytes();
+        text.extend_from_slice(b"1");
+        assert!(!accepts(&text));
+        text.extend("}]".repeat(deep).into_bytes());
+        assert!(accepts(&text));
+        *text.last_mut().unwrap() = b'}';
+        assert!(!accepts(&text));
+    }
+
+    #[test]
+    fn agrees_with_serde_json_on_mutated_text() {
+        // A string of several blocks with all escapes, so that they fall on and across their ends.
+        let long = r#"a\nbc \"\\ \t\/\r\b\f\u00e9"#.repeat(9);
+        let seed = format!(r#"{{"type":"message","id":"a1","n":[-1.5e3,true,null,{{"k\u00e9":"v\\"}}],"s":"{long}"}}"#);
+        let bytes = b"{}[]\",:\\u0e1.-+tn \x01\xffz";
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = |bound: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state % bound as u64).unwrap()
+        };
+        for _ in 0..60_000 {
+            let mut text = seed.clone().into_bytes();
+            for _ in 0..=next(2) {
+                let at = next(text.len());
+                match next(3) {
+                    0 => text[at] = bytes[next(bytes.len())],
+                    1 => drop(text.remove(at)),
+                    _ => text.insert(at, bytes[next(bytes.len())]),
+                }
+            }
+            let theirs = serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok();
+            assert_eq!(accepts(&text), theirs, "{}", String::from_utf8_lossy(&text));
+        }
+    }
+
+    #[test]
+    fn last_of_duplicate_members_counts() {
+        let raw = Raw::new(br#"{"a":1,"b":"x","\u0061":[2, {}]}"#);
+        assert_eq!(raw.get("a").map(Raw::bytes), Some(&b"[2, {}]"[..]));
+        assert_eq!(raw.get("a").map(|a| a.elements().count()), Some(2));
+        assert_eq!(raw.get_str("b").as_deref(), Some("x"));
+        assert_eq!(raw.get("c"), None);
+        assert_eq!(raw.get("a").map(Raw::kind), Some(Kind::Array));
+    }
+}

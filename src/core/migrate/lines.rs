@@ -1,0 +1,305 @@
+//! Old versions: the ids that entries get, and what changes in their lines. The same rules serve
+//! reading (in memory) and the files that are written.
+
+use std::borrow::Cow;
+
+use uuid::Uuid;
+
+use crate::core::json::text;
+use crate::core::json::{Cursor, Kind, Raw, Span};
+
+/// Makes the ids of version 1 entries: deterministic, so that one file always gets the same ones.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    namespace: Uuid,
+    ordinal: u32,
+}
+
+impl Ids {
+    /// Starts for a session; `ordinal` lines that are no header have gone by.
+    pub(crate) fn new(header_id: &str, ordinal: u32) -> Self {
+        Self { namespace: Uuid::new_v5(&Uuid::NAMESPACE_OID, header_id.as_bytes()), ordinal }
+    }
+
+    /// Gives the next line's id: the first of its candidates that is free.
+    pub(crate) fn next(&mut self, is_free: impl Fn(&str) -> bool) -> String {
+        let ordinal = self.ordinal;
+        self.ordinal += 1;
+        let mut attempt = 0_u32;
+        loop {
+            let name = if attempt == 0 { ordinal.to_string() } else { format!("{ordinal}.{attempt}") };
+            let mut id = Uuid::new_v5(&self.namespace, name.as_bytes()).simple().to_string();
+            id.truncate(8);
+            if is_free(&id) {
+                return id;
+            }
+            attempt += 1;
+        }
+    }
+}
+
+/// Sets ids that an entry names; a missing member goes right behind `type`.
+pub(crate) fn with_ids<'a>(object: &'a [u8], changes: &[(&str, Option<&str>)]) -> Cow<'a, [u8]> {
+    if changes.is_empty() {
+        return Cow::Borrowed(object);
+    }
+    let mut edits = Edits::default();
+    put_members(&mut edits, object, &members(object), changes);
+    edits.apply(object)
+}
+
+/// Sets a header's version.
+pub(crate) fn header(object: &[u8]) -> Cow<'_, [u8]> {
+    let members = members(object);
+    let mut edits = Edits::default();
+    let last = |name: &[u8]| members.iter().rfind(|member| member.name == name);
+    match (last(b"version"), last(b"type")) {
+        (Some(version), _) => edits.replace(version.value, b"3".to_vec()),
+        (None, Some(kind)) => edits.insert(kind.value.end, b",\"version\":3".to_vec()),
+        (None, None) => {}
+    }
+    edits.apply(object)
+}
+
+/// What a version 1 entry gets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) parent: Option<&'a str>,
+}
+
+/// Brings an entry's text to version 3, changing only what must change.
+///
+/// `place` is given for version 1; `kept` maps a line index of version 1 to the id of that entry
+/// if it is this one or an earlier one.
+pub(crate) fn rewrite<'a>(
+    object: &'a [u8],
+    place: Option<Place<'_>>,
+    kept: impl Fn(f64) -> Option<String>,
+) -> Cow<'a, [u8]> {
+    let mut edits = Edits::default();
+    if let Some(place) = place {
+        lay_in_tree(&mut edits, object, place, kept);
+    }
+    rename_role(&mut edits, object);
+    edits.apply(object)
+}
+
+fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn(f64) -> Option<String>) {
+    let members = members(object);
+    let last = |name: &str| members.iter().rfind(|member| member.name == name.as_bytes());
+    let is_compaction = last("type").is_some_and(|member| &object[member.value.range()] == b"\"compaction\"");
+    put_members(edits, object, &members, &[("id", Some(place.id)), ("parentId", place.parent)]);
+    if !is_compaction {
+        return;
+    }
+    let Some(last) = last("firstKeptEntryIndex").map(|member| member.value) else { return };
+    let index = Raw::new(&object[last.range()]).number();
+    let Some(index) = index.filter(|index| index.fract() == 0.0) else { return };
+    let kept = kept(index);
+    let mut stays_before = false;
+    for (at, member) in members.iter().enumerate() {
+        let is_index = member.name == b"firstKeptEntryIndex";
+        match &kept {
+            _ if !is_index => stays_before = true,
+            Some(id) if member.value == last => {
+                let mut json = Vec::new();
+                text::push_json(&mut json, id);
+                edits.replace(member.key, b"\"firstKeptEntryId\"".to_vec());
+                edits.replace(member.value, json);
+                stays_before = true;
+            }
+            // A comma goes with it: the one before it, if something stays there, else the one behind.
+            _ if stays_before => {
+                edits.replace(Span { start: members[at - 1].value.end, end: member.value.end }, Vec::new());
+            }
+            _ => {
+                let end = members.get(at + 1).map_or(member.value.end, |next| next.key.start);
+                edits.replace(Span { start: member.key.start, end }, Vec::new());
+            }
+        }
+    }
+}
+
+/// Sets members to strings or null: in place, or right behind `type`.
+fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[(&str, Option<&str>)]) {
+    let last = |name: &str| members.iter().rfind(|member| member.name == name.as_bytes());
+    let mut fresh = Vec::new();
+    for &(name, value) in changes {
+        let mut json = Vec::new();
+        match value {
+            Some(value) => text::push_json(&mut json, value),
+            None => json.extend_from_slice(b"null"),
+        }
+        match last(name) {
+            Some(member) => edits.replace(member.value, json),
+            None => {
+                fresh.push(b',');
+                text::push_json(&mut fresh, name);
+                fresh.push(b':');
+                fresh.extend_from_slice(&json);
+            }
+        }
+    }
+    if fresh.is_empty() {
+        return;
+    }
+    // Right behind `type`; without one in front of everything.
+    match (last("type"), members.first()) {
+        (Some(kind), _) => edits.insert(kind.value.end, fresh),
+        (None, Some(first)) => {
+            fresh.remove(0);
+            fresh.push(b',');
+            edits.insert(first.key.start, fresh);
+        }
+        (None, None) => {
+            fresh.remove(0);
+            let brace = object.iter().position(|&byte| byte == b'{').unwrap_or(0);
+            edits.insert(Span::new(brace, brace + 1).end, fresh);
+        }
+    }
+}
+
+/// Calls the role `hookMessage` by its current name.
+fn rename_role(edits: &mut Edits, object: &[u8]) {
+    let members = |at: Span| (members(&object[at.range()]), at.start);
+    let whole = Span::new(0, object.len());
+    let last = |at: Span, name: &[u8]| {
+        let (members, shift) = members(at);
+        let member = members.into_iter().rfind(|member| member.name == name)?;
+        Some(Span { start: member.value.start + shift, end: member.value.end + shift })
+    };
+    let is = |at: Span, text: &str| Raw::new(&object[at.range()]).str().as_deref() == Some(text);
+    // Most lines do not name it anywhere: that is much quicker to see.
+    if memchr::memmem::find(object, b"hookMessage").is_none() && memchr::memmem::find(object, b"\\u").is_none() {
+        return;
+    }
+    if !last(whole, b"type").is_some_and(|kind| is(kind, "message")) {
+        return;
+    }
+    let Some(message) = last(whole, b"message") else { return };
+    if let Some(role) = last(message, b"role").filter(|&role| is(role, "hookMessage")) {
+        edits.replace(role, b"\"custom\"".to_vec());
+    }
+}
+
+/// Where one member of an object stands.
+struct Member {
+    name: Vec<u8>,
+    /// The name with its quotes.
+    key: Span,
+    value: Span,
+}
+
+/// Goes through the members of an object that is known to be well-formed.
+fn members(object: &[u8]) -> Vec<Member> {
+    let mut cursor = Cursor::new(object);
+    let mut out = Vec::new();
+    if Raw::new(object).kind() != Kind::Object || cursor.begin_object().is_err() {
+        return out;
+    }
+    let mut first = true;
+    loop {
+        let before = cursor.position();
+        let Ok(Some(key)) = cursor.next_member(&mut first) else { return out };
+        let behind = cursor.position();
+        let start = before + object[before..behind].iter().position(|&byte| byte == b'"').unwrap_or(0);
+        let end = before + object[before..behind].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
+        let name = key.name().to_vec();
+        let Ok(value) = cursor.value() else { return out };
+        out.push(Member { name, key: Span::new(start, end), value });
+    }
+}
+
+/// Changes to a text, each at a place of its own.
+#[derive(Default)]
+struct Edits(Vec<(Span, Vec<u8>)>);
+
+impl Edits {
+    fn replace(&mut self, span: Span, with: Vec<u8>) {
+        self.0.push((span, with));
+    }
+
+    fn insert(&mut self, at: u32, text: Vec<u8>) {
+        self.0.push((Span { start: at, end: at }, text));
+    }
+
+    fn apply(mut self, text: &[u8]) -> Cow<'_, [u8]> {
+        if self.0.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        self.0.sort_by_key(|(span, _)| (span.start, span.end));
+        let mut out = Vec::with_capacity(text.len() + 64);
+        let mut at = 0;
+        for (span, with) in self.0 {
+            let range = span.range();
+            out.extend_from_slice(text.get(at..range.start).unwrap_or_default());
+            out.extend_from_slice(&with);
+            at = at.max(range.end);
+        }
+        out.extend_from_slice(&text[at..]);
+        Cow::Owned(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, rewrite};
+
+    fn check(line: &str, expected: &str) {
+        let place = Place { id: "00000002", parent: Some("00000001") };
+        let kept = |index: f64| (index == 1.0).then(|| "00000001".to_owned());
+        let out = rewrite(line.as_bytes(), Some(place), kept);
+        assert_eq!(String::from_utf8_lossy(&out), expected);
+        assert!(serde_json::from_slice::<serde::de::IgnoredAny>(&out).is_ok());
+    }
+
+    #[test]
+    fn new_members_go_behind_type() {
+        check(r#"{"type":"x","n":1E5}"#, r#"{"type":"x","id":"00000002","parentId":"00000001","n":1E5}"#);
+        check(r#"{ "n": 1, "type" : "x" }"#, r#"{ "n": 1, "type" : "x","id":"00000002","parentId":"00000001" }"#);
+        check(r#"{"n":1}"#, r#"{"id":"00000002","parentId":"00000001","n":1}"#);
+        check("{}", r#"{"id":"00000002","parentId":"00000001"}"#);
+        check(r#"{ }"#, r#"{"id":"00000002","parentId":"00000001" }"#);
+    }
+
+    #[test]
+    fn existing_members_keep_their_place() {
+        check(r#"{"id":7,"type":"x","parentId":"?"}"#, r#"{"id":"00000002","type":"x","parentId":"00000001"}"#);
+        check(r#"{"type":"x","id":1,"id":2}"#, r#"{"type":"x","parentId":"00000001","id":1,"id":"00000002"}"#);
+    }
+
+    #[test]
+    fn kept_index_becomes_an_id() {
+        let of = |rest: &str| format!(r#"{{"type":"compaction","id":"00000002","parentId":"00000001"{rest}}}"#);
+        let check = |rest: &str, expected: &str| check(&format!(r#"{{"type":"compaction"{rest}}}"#), &of(expected));
+        check(r#","firstKeptEntryIndex": 1 ,"a":0"#, r#","firstKeptEntryId": "00000001" ,"a":0"#);
+        check(r#","firstKeptEntryIndex":9,"a":0"#, r#","a":0"#);
+        check(r#","firstKeptEntryIndex":-1"#, "");
+        check(r#","firstKeptEntryIndex":1.5"#, r#","firstKeptEntryIndex":1.5"#);
+        check(r#","firstKeptEntryIndex":"1""#, r#","firstKeptEntryIndex":"1""#);
+    }
+
+    #[test]
+    fn only_the_role_of_a_message_is_renamed() {
+        let check = |line: &str, expected: &str| {
+            let out = rewrite(line.as_bytes(), None, |_| None);
+            assert_eq!(String::from_utf8_lossy(&out), expected);
+        };
+        check(
+            r#"{"type":"message","message":{"role":"hookMessage","content":"role:hookMessage"}}"#,
+            r#"{"type":"message","message":{"role":"custom","content":"role:hookMessage"}}"#,
+        );
+        check(
+            r#"{"type":"message","message":{"role":"\u0068ookMessage"}}"#,
+            r#"{"type":"message","message":{"role":"custom"}}"#,
+        );
+        for same in [
+            r#"{"type":"custom","message":{"role":"hookMessage"}}"#,
+            r#"{"type":"message","message":{"role":"user","content":"hookMessage"}}"#,
+            r#"{"type":"message","message":"hookMessage"}"#,
+        ] {
+            check(same, same);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Framing: cuts a source into lines, block by block, so that several threads can share the work.
+//!
+//! A line belongs to the block in which it starts. Lines end at LF and at nothing else.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use memchr::{memchr, memchr_iter};
+
+use super::source::Source;
+use crate::core::error::Result;
+
+/// The unit of reading, in bytes: small enough to stay in a core's cache.
+pub const BLOCK: usize = 256 * 1024;
+
+/// A line longer than this is read into memory of its own that is given back afterwards.
+const LONG: usize = 4 * 1024 * 1024;
+
+/// One line of a source.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'a> {
+    /// What stands before the LF.
+    pub bytes: &'a [u8],
+    /// Offset of its first byte in the source.
+    pub offset: u64,
+    /// Whether a LF ends it; only the last line of a source may have none.
+    pub terminated: bool,
+}
+
+/// Reads lines of one source; one for each thread.
+#[derive(Debug)]
+pub struct Lines<'s> {
+    source: &'s Source,
+    /// Used again for every block and never cleared: clearing costs as much as reading.
+    buffer: Vec<u8>,
+    /// How much of the buffer holds what was read.
+    filled: usize,
+    /// Held over a long line, so that only one is in memory however many threads there are.
+    long: &'s Mutex<()>,
+}
+
+impl<'s> Lines<'s> {
+    /// Starts reading. `long` is shared by all that read the source.
+    pub fn new(source: &'s Source, long: &'s Mutex<()>) -> Self {
+        Self { source, buffer: Vec::new(), filled: 0, long }
+    }
+
+    /// Calls `each` for every line that starts in `block` until it returns false.
+    ///
+    /// # Errors
+    /// As [`Source::read_at`].
+    pub fn in_block(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+        if block.start == 0 {
+            return self.starting_at(block, each);
+        }
+        // One byte more at the front tells whether a line starts exactly here.
+        let front = block.start - 1;
+        self.fill(front..block.end)?;
+        match memchr(b'\n', &self.buffer[..self.filled]) {
+            Some(end) => self.cut(front, end + 1, block.end, each),
+            None => Ok(()),
+        }
+    }
+
+    /// Like [`Self::in_block`] for a block that is known to start with a line.
+    pub(crate) fn starting_at(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+        self.fill(block.clone())?;
+        self.cut(block.start, 0, block.end, each)
+    }
+
+    fn fill(&mut self, range: Range<u64>) -> Result<()> {
+        self.filled = 0;
+        self.read_on(range.start, usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
+    }
+
+    /// Reads more behind what the buffer holds.
+    fn read_on(&mut self, offset: u64, more: usize) -> Result<()> {
+        let old = self.filled;
+        self.filled += more;
+        if self.buffer.len() < self.filled {
+            self.buffer.resize(self.filled, 0);
+        }
+        self.source.read_at(&mut self.buffer[old..self.filled], offset)
+    }
+
+    /// Cuts the buffer, which holds what stands at `front`, from `at` on.
+    fn cut(&mut self, front: u64, mut at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+        let len = self.filled;
+        while at < len {
+            let Some(length) = memchr(b'\n', &self.buffer[at..len]) else {
+                return self.across_end(front + at as u64, at, end, each);
+            };
+            let line = Line { bytes: &self.buffer[at..at + length], offset: front + at as u64, terminated: true };
+            if !each(line) {
+                return Ok(());
+            }
+            at += length + 1;
+        }
+        Ok(())
+    }
+
+    /// Handles the last line of a block, which starts at `at` in the buffer and goes on behind it.
+    fn across_end(&mut self, offset: u64, at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
+        // A line that goes on is mostly a short way from its end, and what is read behind that is
+        // read again with the next block.
+        let mut step = BLOCK / 16;
+        let mut from = end;
+        while from < self.source.len() && self.filled - at <= LONG {
+            let old = self.filled;
+            let more = step.min(usize::try_from(self.source.len() - from).unwrap_or(step));
+            step = (step * 2).min(BLOCK / 4);
+            self.read_on(from, more)?;
+            if let Some(stop) = memchr(b'\n', &self.buffer[old..self.filled]) {
+                each(Line { bytes: &self.buffer[at..old + stop], offset, terminated: true });
+                return Ok(());
+            }
+            from += more as u64;
+        }
+        if from == self.source.len() {
+            each(Line { bytes: &self.buffer[at..self.filled], offset, terminated: false });
+            return Ok(());
+        }
+        // Only one long line may be in memory, and this part of it is read again.
+        self.buffer = Vec::new();
+        let (stop, terminated) = self.find_end(from)?;
+        let _one_at_a_time = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = vec![0; usize::try_from(stop - offset).unwrap_or(usize::MAX)];
+        self.source.read_at(&mut bytes, offset)?;
+        each(Line { bytes: &bytes, offset, terminated });
+        Ok(())
+    }
+
+    /// Finds the LF at or behind `from`, or the end of the source.
+    fn find_end(&self, mut from: u64) -> Result<(u64, bool)> {
+        let mut window = [0; 16 * 1024];
+        while from < self.source.len() {
+            let len = window.len().min(usize::try_from(self.source.len() - from).unwrap_or(usize::MAX));
+            self.source.read_at(&mut window[..len], from)?;
+            if let Some(at) = memchr(b'\n', &window[..len]) {
+                return Ok((from + at as u64, true));
+            }
+            from += len as u64;
+        }
+        Ok((from, false))
+    }
+}
+
+/// Tells whether a line has nothing on it.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\r' | b'\t'))
+}
+
+/// Finds where whole records may start in a line whose front is damaged: each `{"` in it, the
+/// leftmost first, but no more than a few, so that a hostile line costs no quadratic time.
+pub(crate) fn record_starts(line: &[u8]) -> impl Iterator<Item = usize> {
+    memchr_iter(b'{', line).filter(|&at| at > 0 && line.get(at + 1) == Some(&b'"')).take(16)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::{Lines, Source};
+
+    /// Cuts `text` in blocks of `block` bytes and gives the lines with their offsets.
+    fn cut(text: &str, block: u64) -> Vec<(u64, String, bool)> {
+        let source = Source::spool(text.as_bytes()).unwrap();
+        let long = Mutex::new(());
+        let mut lines = Lines::new(&source, &long);
+        let mut out = Vec::new();
+        let mut start = 0;
+        while start < source.len() {
+            let end = source.len().min(start + block);
+            lines
+                .in_block(start..end, |line| {
+                    out.push((line.offset, String::from_utf8_lossy(line.bytes).into_owned(), line.terminated));
+                    true
+                })
+                .unwrap();
+            start = end;
+        }
+        out
+    }
+
+    #[test]
+    fn every_block_size_gives_the_same_lines() {
+        for text in ["", "\n", "a", "a\n", "a\n\nbc\n", "abc\ndefghij\n\n\nk", "\n\n\n", "a\r\nb\u{2028}c\n"] {
+            let mut offset = 0;
+            let mut expected = Vec::new();
+            for line in text.split_inclusive('\n') {
+                expected.push((offset, line.trim_end_matches('\n').to_owned(), line.ends_with('\n')));
+                offset += line.len() as u64;
+            }
+            for block in 1..=16 {
+                assert_eq!(cut(text, block), expected, "{text:?} in blocks of {block}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_are_whole() {
+        let long = "x".repeat(9 * 1024 * 1024);
+        let text = format!("a\n{long}\nb\n{long}");
+        let lines = cut(&text, 1024 * 1024);
+        let lengths: Vec<_> = lines.iter().map(|line| line.1.len()).collect();
+        assert_eq!(lengths, [1, long.len(), 1, long.len()]);
+    }
+}

@@ -1,0 +1,277 @@
+//! Finding entries by words (cli: `tree --search`).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::core::entry::{BlockKind, Entry};
+use crate::core::json::text;
+
+mod sieve;
+
+pub use sieve::Sieve;
+
+/// How much of a text is looked at in one piece, in bytes: a text of many megabytes is never
+/// copied whole.
+const PIECE: usize = 64 * 1024;
+
+/// The members that a search looks into, of a message or of an entry.
+const NAMES: [&str; 13] = [
+    "role",
+    "customType",
+    "toolName",
+    "summary",
+    "shortSummary",
+    "command",
+    "code",
+    "output",
+    "errorMessage",
+    "name",
+    "label",
+    "model",
+    "text",
+];
+
+/// How many characters of a text an excerpt has before the word.
+const BEFORE: usize = 40;
+/// How many it has behind it.
+const BEHIND: usize = 80;
+
+/// Words that must all be found, whatever their case.
+#[derive(Clone, Debug)]
+pub struct Query(Vec<String>);
+
+/// A word in the text around it. White space is collapsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// What stands before the word.
+    pub before: String,
+    /// The word as it is spelled there.
+    pub word: String,
+    /// What stands behind it.
+    pub behind: String,
+    /// Whether the text starts with `before`.
+    pub is_start: bool,
+    /// Whether the text ends with `behind`.
+    pub is_end: bool,
+}
+
+impl Query {
+    /// Takes words separated by white space.
+    pub fn new(text: &str) -> Self {
+        Self(text.split_whitespace().map(str::to_lowercase).collect())
+    }
+
+    /// Tells whether an entry has all words in its whole text, its names, or its row.
+    pub fn matches(&self, entry: Entry<'_>, label: Option<&str>, row: &str) -> bool {
+        let mut missing: Vec<_> = self.0.iter().map(String::as_str).collect();
+        let mut look = |text: &str| {
+            let longest = missing.iter().map(|word| word.len()).max().unwrap_or(0);
+            pieces(text, longest, |_, _, lower| {
+                missing.retain(|word| !lower.contains(word));
+                missing.is_empty()
+            })
+        };
+        look(row) || look(label.unwrap_or("")) || texts(entry, &mut look)
+    }
+
+    /// Gives the first of the words that a text has not.
+    pub fn missing_in(&self, text: &str) -> Option<&str> {
+        self.0.iter().map(String::as_str).find(|word| find(text, word).is_none())
+    }
+
+    /// Gives the places of the words in a text, in order and apart from each other.
+    pub fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        for word in &self.0 {
+            let mut from = 0;
+            while let Some(place) = find(&text[from..], word) {
+                places.push(from + place.start..from + place.end);
+                from += place.end;
+            }
+        }
+        places.sort_unstable_by_key(|place| (place.start, place.end));
+        let mut apart: Vec<Range<usize>> = Vec::with_capacity(places.len());
+        for place in places {
+            match apart.last_mut().filter(|last| place.start <= last.end) {
+                Some(last) => last.end = last.end.max(place.end),
+                None => apart.push(place),
+            }
+        }
+        apart
+    }
+}
+
+impl Excerpt {
+    /// Finds the first place of a word in what a search looks into: the text first, then the row,
+    /// then the names.
+    pub fn of(entry: Entry<'_>, label: Option<&str>, row: &str, word: &str) -> Option<Self> {
+        let mut found = None;
+        let mut look = |text: &str| {
+            found = find(text, word).map(|place| Self::around(text, place));
+            found.is_some()
+        };
+        let _ = look(&entry.full_text()) || look(row) || texts(entry, &mut look) || look(label.unwrap_or(""));
+        found
+    }
+
+    fn around(text: &str, place: Range<usize>) -> Self {
+        let (front, rest) = (&text[..place.start], &text[place.end..]);
+        let start = front.char_indices().nth_back(BEFORE - 1).map_or(0, |(at, _)| at);
+        let end = rest.char_indices().nth(BEHIND).map_or(rest.len(), |(at, _)| at);
+        // A word that is cut into says less than none.
+        let start = match front[start..].find(char::is_whitespace) {
+            Some(blank) if start > 0 => start + blank,
+            _ => start,
+        };
+        let end = match rest[..end].rfind(char::is_whitespace) {
+            Some(blank) if end < rest.len() => blank,
+            _ => end,
+        };
+        Self {
+            before: collapsed(&front[start..]).trim_start().to_owned(),
+            word: collapsed(&text[place]),
+            behind: collapsed(&rest[..end]).trim_end().to_owned(),
+            is_start: front[..start].trim().is_empty(),
+            is_end: rest[end..].trim().is_empty(),
+        }
+    }
+}
+
+/// Collapses white space, also at both ends.
+fn collapsed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char.is_whitespace() {
+            true if out.ends_with(' ') => {}
+            true => out.push(' '),
+            false => out.push(char),
+        }
+    }
+    out
+}
+
+/// Hands out all texts of an entry that a search looks into, until `look` has seen enough.
+fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
+    let message = entry.message();
+    let mut look = |text: Option<Cow<'_, str>>| text.is_some_and(|text| look(&text));
+    for object in [message, Some(entry.object())].into_iter().flatten() {
+        if NAMES.iter().any(|name| look(object.get_str(name))) {
+            return true;
+        }
+    }
+    let mut calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
+    if calls.any(|block| look(block.name())) || look(Some(entry.full_text().into())) {
+        return true;
+    }
+    for block in entry.content().iter().flat_map(|content| content.elements()) {
+        // Names and strings of the arguments, as they read and not as JSON spells them.
+        let arguments = || block.get("arguments").map(|arguments| text::decode(arguments.bytes()));
+        if look(block.get_str("thinking")) || look(arguments()) {
+            return true;
+        }
+    }
+    let files = message.and_then(|message| message.get("files"));
+    let mut files = files.iter().flat_map(|files| files.elements());
+    files.any(|file| look(file.get_str("content")))
+}
+
+/// Gives the first place of a word, which is in lower case.
+fn find(text: &str, word: &str) -> Option<Range<usize>> {
+    let mut place = None;
+    pieces(text, word.len(), |start, piece, lower| {
+        place = lower.find(word).map(|at| {
+            let end = start + original(piece, at + word.len(), true);
+            start + original(piece, at, false)..end
+        });
+        place.is_some()
+    });
+    place
+}
+
+/// Gives the place in a text for one in its lower case; in a character of several it is the start
+/// or the end.
+fn original(text: &str, lower_at: usize, end: bool) -> usize {
+    let mut lower = 0;
+    for (at, char) in text.char_indices() {
+        let width = char.to_lowercase().map(char::len_utf8).sum::<usize>();
+        if lower >= lower_at || (lower + width > lower_at && !end) {
+            return at;
+        }
+        lower += width;
+    }
+    text.len()
+}
+
+/// Hands out a text in pieces, each with its place and in lower case, until `look` has seen enough,
+/// and tells whether it has. Words of up to `longest` bytes are whole in one of them.
+fn pieces(text: &str, longest: usize, mut look: impl FnMut(usize, &str, &str) -> bool) -> bool {
+    let mut from = 0;
+    loop {
+        let to = text.floor_char_boundary(from + PIECE.max(8 * longest));
+        let piece = &text[from..to];
+        if look(from, piece, &piece.to_lowercase()) {
+            return true;
+        }
+        if to == text.len() {
+            return false;
+        }
+        // A word may stand across the end of a piece. Some characters have a lower case of
+        // another length, but no form is more than three times as long as the other.
+        from = text.floor_char_boundary(to - 3 * longest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Excerpt, Query, find};
+    use crate::core::entry::Scan;
+
+    fn finds(text: &str, word: &str) -> bool {
+        find(text, word).is_some_and(|place| text[place].to_lowercase() == word)
+    }
+
+    #[test]
+    fn words_across_pieces_are_found() {
+        for before in super::PIECE - 12..super::PIECE + 3 {
+            let text = format!("{}NÄHE der Naht{}", "é".repeat(before / 2), "x".repeat(9));
+            assert!(finds(&text, "nähe"), "{before}");
+            assert!(!finds(&text, "nähen"), "{before}");
+        }
+    }
+
+    #[test]
+    fn places_are_those_in_the_original_text() {
+        let places = |query: &str, text: &str| {
+            let found: Vec<_> = Query::new(query).places(text).into_iter().map(|place| &text[place]).collect();
+            found.join("|")
+        };
+        assert_eq!(places("login retry", "Retry the LOGIN; login-retry"), "Retry|LOGIN|login|retry");
+        assert_eq!(places("abc bcd x", "xabcd"), "xabcd");
+        assert_eq!(places("aa", "aaaaa"), "aaaa");
+        // The lower case of the first is longer, that of the second is shorter.
+        assert_eq!(places("stanbul kelvin", "İSTANBUL \u{212a}elvin"), "STANBUL|\u{212a}elvin");
+        assert_eq!(places("i", "İ"), "İ");
+        assert_eq!(places("", "all"), "");
+        assert_eq!(Query::new("b c").missing_in("A B"), Some("c"));
+        assert_eq!(Query::new("").missing_in(""), None);
+    }
+
+    fn check(text: &str, word: &str, expected: (&str, &str, &str, bool, bool)) {
+        let line = serde_json::json!({"type": "message", "message": {"role": "user", "content": text}}).to_string();
+        let mut scan = Scan::default();
+        let entry = scan.read(line.as_bytes()).unwrap();
+        let Excerpt { before, word, behind, is_start, is_end } = Excerpt::of(entry, None, "", word).unwrap();
+        assert_eq!((before.as_str(), word.as_str(), behind.as_str(), is_start, is_end), expected, "{text}");
+    }
+
+    #[test]
+    fn an_excerpt_has_whole_words_around_the_first_place() {
+        check("one  two\n Three four", "three", ("one two ", "Three", " four", true, true));
+        check("  x", "x", ("", "x", "", true, true));
+        let long = format!("{}needle{}", "hay ".repeat(30), " straw".repeat(30));
+        let (before, behind) = ("hay ".repeat(9), " straw".repeat(13));
+        check(&long, "needle", (&before, "needle", &behind, false, false));
+        let glued = format!("{}needle{}", "x".repeat(100), "y".repeat(100));
+        check(&glued, "needle", (&"x".repeat(40), "needle", &"y".repeat(80), false, false));
+    }
+}

@@ -1,0 +1,194 @@
+//! Reads the bodies of entries again, and makes sure that they are still what was indexed.
+
+use crate::core::entry::preview;
+use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan};
+use crate::core::error::{Error, Result};
+use crate::core::migrate::lines::{self, Place};
+use crate::core::session::{NodeId, Session};
+
+/// How much is read at once while entries are asked for in the order of the file, in bytes.
+const AHEAD: usize = 256 * 1024;
+
+/// Reads entries of one session, one at a time; cheapest in the order of the file.
+#[derive(Debug)]
+pub struct Bodies<'s> {
+    session: &'s Session,
+    window: Vec<u8>,
+    /// Offset of the window in the source.
+    front: u64,
+    migrated: Vec<u8>,
+    scan: Scan,
+}
+
+impl<'s> Bodies<'s> {
+    /// Starts reading.
+    pub fn new(session: &'s Session) -> Self {
+        Self { session, window: Vec::new(), front: 0, migrated: Vec::new(), scan: Scan::default() }
+    }
+
+    /// Gives the session that is read.
+    pub fn session(&self) -> &'s Session {
+        self.session
+    }
+
+    /// Gives an entry as version 3 shows it.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if something else stands in its place now, [`Error::Io`] if reading fails.
+    pub fn entry(&mut self, node: NodeId) -> Result<Entry<'_>> {
+        let (start, len) = self.fetch(node)?;
+        if !self.session.is_migrated() {
+            return self.check(node, start, len);
+        }
+        self.check(node, start, len)?;
+        let object = &self.window[start..start + len];
+        self.migrated = upgrade(self.session, node, object).into_owned();
+        self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
+    }
+
+    /// Gives the bytes that stand where an entry was indexed, which may be something else by now.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn bytes(&mut self, node: NodeId) -> Result<&[u8]> {
+        let (start, len) = self.fetch(node)?;
+        Ok(&self.window[start..start + len])
+    }
+
+    /// Gives the blanks that stand around an entry on its line, as far as they are few.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if reading fails.
+    pub fn blanks(&mut self, node: NodeId) -> Result<(Vec<u8>, Vec<u8>)> {
+        // More of them is nothing that a writer of sessions would do.
+        const FEW: u64 = 64;
+        let at = &self.session.nodes[node.index()];
+        let (start, end) = (at.offset, at.offset + u64::from(at.len));
+        let before = start.saturating_sub(FEW)..start;
+        let behind = end..(end + FEW).min(self.session.source.len());
+        let read = |range: std::ops::Range<u64>| -> Result<Vec<u8>> {
+            let in_window = |at: u64| usize::try_from(at.checked_sub(self.front)?).ok();
+            let window = in_window(range.start).zip(in_window(range.end));
+            if let Some(bytes) = window.and_then(|(from, to)| self.window.get(from..to)) {
+                return Ok(bytes.to_vec());
+            }
+            let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or(0)];
+            self.session.source.read_at(&mut bytes, range.start)?;
+            Ok(bytes)
+        };
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
+        let (mut before, mut behind) = (read(before)?, read(behind)?);
+        let count = before.iter().rev().take_while(is_blank).count();
+        before.drain(..before.len() - count);
+        behind.truncate(behind.iter().take_while(is_blank).count());
+        Ok((before, behind))
+    }
+
+    /// Gives the words that a row shows for an entry; a tool result shows its call.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn words(&mut self, node: NodeId) -> Result<String> {
+        if let Some(words) = self.session.row_words(node) {
+            return Ok(words.to_owned());
+        }
+        if self.session.traits(node).role == Role::ToolResult
+            && let Some(call) = self.find_call(node)?
+        {
+            return Ok(call);
+        }
+        let mut words = String::new();
+        preview::write(&mut words, self.entry(node)?);
+        Ok(words)
+    }
+
+    /// Gives the words by which people know the session: its name, else its first prompt; empty if
+    /// there are none.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub fn title(&mut self) -> Result<String> {
+        match (self.session.name(), self.session.first_prompt()) {
+            (Some(name), _) => Ok(name.to_owned()),
+            (None, Some(prompt)) => self.words(prompt),
+            (None, None) => Ok(String::new()),
+        }
+    }
+
+    /// Looks for the call of a tool result in the nearest assistant messages above it.
+    fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
+        let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
+        for node in self.session.callers(result) {
+            let entry = self.entry(node)?;
+            let mut calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
+            if let Some(call) = calls.find(|call| call.id().as_deref() == Some(&id)) {
+                let mut text = String::new();
+                preview::call(&mut text, &call.name().unwrap_or_default(), call.arguments());
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes sure that the entry's bytes are in the window; gives their place there.
+    fn fetch(&mut self, node: NodeId) -> Result<(usize, usize)> {
+        let at = &self.session.nodes[node.index()];
+        let (offset, len) = (at.offset, at.len as usize);
+        let behind = self.front + self.window.len() as u64;
+        if offset >= self.front && offset + len as u64 <= behind {
+            return Ok((usize::try_from(offset - self.front).unwrap_or(usize::MAX), len));
+        }
+        let in_order = offset >= self.front && offset.saturating_sub(behind) < AHEAD as u64;
+        let left = usize::try_from(self.session.source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = if in_order { AHEAD.max(len) } else { len };
+        self.window.resize(wanted.min(left), 0);
+        self.window.shrink_to(AHEAD);
+        self.front = offset;
+        let line = Some(at.line);
+        self.session.source.read_at(&mut self.window, offset).map_err(|error| {
+            // Nothing that was read before may be taken for this.
+            self.window.clear();
+            match error {
+                Error::Changed { .. } => Error::Changed { line },
+                other => other,
+            }
+        })?;
+        if self.window.len() < len {
+            return Err(Error::Changed { line });
+        }
+        Ok((0, len))
+    }
+
+    /// Checks that the bytes are still the entry that was indexed there.
+    fn check(&mut self, node: NodeId, start: usize, len: usize) -> Result<Entry<'_>> {
+        let session = self.session;
+        let object = &self.window[start..start + len];
+        let entry = self.scan.read(object).map_err(|_| changed(session, node))?;
+        let same = entry.object().bytes().len() == len
+            && entry.kind() == session.traits(node).kind
+            && (session.version == 1 || entry.id().as_deref() == Some(session.id(node)));
+        if same { Ok(entry) } else { Err(changed(session, node)) }
+    }
+}
+
+/// Brings an entry's stored text to version 3.
+pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+    let place = (session.version == 1)
+        .then(|| Place { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
+    let is_compaction = session.traits(node).kind == Kind::Compaction;
+    let kept = |index: f64| {
+        if !is_compaction || index < 0.0 || index > f64::from(u32::MAX) {
+            return None;
+        }
+        // In range and whole: the cast is exact.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let at = index as usize;
+        let kept = session.well_formed.get(at).map(|&kept| NodeId(kept))?;
+        (kept <= node).then(|| session.id(kept).to_owned())
+    };
+    lines::rewrite(object, place, kept)
+}
+
+fn changed(session: &Session, node: NodeId) -> Error {
+    Error::Changed { line: Some(session.line(node)) }
+}

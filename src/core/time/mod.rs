@@ -1,0 +1,202 @@
+//! Timestamps: what a stored `timestamp` means, in milliseconds since 1970-01-01T00:00Z.
+
+pub mod when;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
+use jiff::tz::{Offset, TimeZone};
+
+use crate::core::json::{Kind, Raw};
+
+static PARSER: DateTimeParser = DateTimeParser::new();
+static PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+
+/// Numbers below this are seconds, from here on milliseconds (semantics: "Tree").
+const FIRST_MILLISECONDS: f64 = 1e11;
+
+/// A stored timestamp, read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stamp {
+    /// Missing, or neither a string nor a number.
+    #[default]
+    Absent,
+    /// `YYYY-MM-DDTHH:MM:SS.mmmZ`, as agents write it: the number says it all.
+    Plain(i64),
+    /// Any other spelling of a known time.
+    Other(i64),
+    /// A string or number that names no time.
+    Unknown,
+}
+
+impl Stamp {
+    /// Reads a stored value.
+    pub fn read(raw: Raw<'_>) -> Self {
+        match raw.kind() {
+            Kind::String => raw.string_body().map_or(Self::Absent, Self::parse),
+            Kind::Number => raw.number().and_then(from_number).map_or(Self::Unknown, Self::Other),
+            _ => Self::Absent,
+        }
+    }
+
+    fn parse(body: &[u8]) -> Self {
+        if let Some(ms) = plain_ms(body) {
+            return Self::Plain(ms);
+        }
+        let parsed = PARSER.parse_timestamp(body).map(Timestamp::as_millisecond).or_else(|_| {
+            // No offset means UTC.
+            let civil: DateTime = PARSER.parse_datetime(body)?;
+            TimeZone::UTC.to_timestamp(civil).map(Timestamp::as_millisecond)
+        });
+        match parsed {
+            Ok(ms) if is_plain(body) => Self::Plain(ms),
+            Ok(ms) => Self::Other(ms),
+            Err(_) => Self::Unknown,
+        }
+    }
+
+    /// Gives the time in milliseconds, if it is known.
+    pub fn ms(self) -> Option<i64> {
+        match self {
+            Self::Plain(ms) | Self::Other(ms) => Some(ms),
+            Self::Absent | Self::Unknown => None,
+        }
+    }
+}
+
+/// Spells a time as agents do, with milliseconds and `Z`; `-` if it is out of range.
+pub fn iso(ms: i64) -> String {
+    if let Some(plain) = plain(ms) {
+        return plain.iter().map(|&byte| char::from(byte)).collect();
+    }
+    Timestamp::from_millisecond(ms).map_or_else(|_| "-".to_owned(), |time| PRINTER.timestamp_to_string(&time))
+}
+
+/// Spells a time to the minute, for people, in UTC; `-` if it is not known.
+pub fn minute(stamp: Stamp) -> String {
+    let Some(ms) = stamp.ms() else { return "-".to_owned() };
+    iso(ms).chars().take(16).map(|char| if char == 'T' { ' ' } else { char }).collect()
+}
+
+/// Spells how long ago something was, for people, in one unit.
+pub fn ago(ms: i64) -> String {
+    const UNITS: [(i64, &str); 5] =
+        [(365 * 24 * 60 * 60, "y"), (24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min"), (1, "s")];
+    let seconds = ms.max(0) / 1000;
+    let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
+    unit.map_or("just now".to_owned(), |(length, name)| format!("{} {name} ago", seconds / length))
+}
+
+fn from_number(number: f64) -> Option<i64> {
+    let ms = if number >= FIRST_MILLISECONDS { number } else { number * 1000.0 };
+    // `as` saturates, and the range check of `Timestamp` refuses what saturates.
+    #[allow(clippy::cast_possible_truncation)]
+    let ms = ms.trunc() as i64;
+    Timestamp::from_millisecond(ms).ok().map(Timestamp::as_millisecond)
+}
+
+/// The spelling that [`iso`] gives to times.
+const SHAPE: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
+
+/// Tells whether a timestamp that parses has exactly the spelling that [`iso`] gives it.
+fn is_plain(body: &[u8]) -> bool {
+    body.len() == SHAPE.len()
+        && body.iter().zip(SHAPE).all(|(&byte, &form)| if form == b'0' { byte.is_ascii_digit() } else { byte == form })
+        && body.get(17..19) != Some(b"60")
+        && body.get(11..13) != Some(b"24")
+}
+
+/// Reads the plain spelling of a time. Every line has one, and a parser that knows all spellings takes
+/// longer for it than for the rest of a short line.
+fn plain_ms(body: &[u8]) -> Option<i64> {
+    if !is_plain(body) {
+        return None;
+    }
+    let number = |from: usize, to: usize| body[from..to].iter().fold(0, |n, &digit| n * 10 + i16::from(digit - b'0'));
+    let two = |from: usize| i8::try_from(number(from, from + 2)).ok();
+    let nanoseconds = i32::from(number(20, 23)) * 1_000_000;
+    let time = DateTime::new(number(0, 4), two(5)?, two(8)?, two(11)?, two(14)?, two(17)?, nanoseconds).ok()?;
+    Offset::UTC.to_timestamp(time).ok().map(Timestamp::as_millisecond)
+}
+
+/// Gives the plain spelling of a time; `None` if it has none, being before the year 0 or out of range.
+pub fn plain(ms: i64) -> Option<[u8; 24]> {
+    let time = Offset::UTC.to_datetime(Timestamp::from_millisecond(ms).ok()?);
+    let mut out = *SHAPE;
+    let mut put = |from: usize, to: usize, mut number: i16| {
+        for digit in out[from..to].iter_mut().rev() {
+            *digit += u8::try_from(number % 10).unwrap_or(0);
+            number /= 10;
+        }
+    };
+    if time.year() < 0 {
+        return None;
+    }
+    put(0, 4, time.year());
+    put(20, 23, time.millisecond());
+    let parts = [(5, time.month()), (8, time.day()), (11, time.hour()), (14, time.minute()), (17, time.second())];
+    parts.into_iter().for_each(|(at, number)| put(at, at + 2, i16::from(number)));
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::{PRINTER, Raw, Stamp, iso, plain, plain_ms};
+
+    fn read(text: &str) -> Stamp {
+        Stamp::read(Raw::new(text.as_bytes()))
+    }
+
+    #[test]
+    fn reads_iso_and_numbers() {
+        let ms = 1_767_268_842_547;
+        assert_eq!(read("\"2026-01-01T12:00:42.547Z\""), Stamp::Plain(ms));
+        assert_eq!(read("\"2026-01-01T13:00:42.547+01:00\""), Stamp::Other(ms));
+        assert_eq!(read("\"2026-01-01T12:00:42.547\""), Stamp::Other(ms));
+        assert_eq!(read("\"2026-01-01\""), Stamp::Other(1_767_225_600_000));
+        assert_eq!(read("1767268842547"), Stamp::Other(ms));
+        assert_eq!(read("1767268842"), Stamp::Other(1_767_268_842_000));
+        assert_eq!(read("\"yesterday\""), Stamp::Unknown);
+        assert_eq!(read("1e400"), Stamp::Unknown);
+        assert_eq!(read("null"), Stamp::Absent);
+        assert_eq!(read("true"), Stamp::Absent);
+    }
+
+    #[test]
+    fn plain_times_print_as_stored() {
+        for text in ["2026-01-01T12:00:42.547Z", "1999-12-31T23:59:59.000Z", "0001-01-01T00:00:00.000Z"] {
+            let Stamp::Plain(ms) = read(&format!("\"{text}\"")) else { panic!("{text}") };
+            assert_eq!(iso(ms), text);
+        }
+    }
+
+    #[test]
+    fn plain_times_read_and_print_as_the_library_has_them() {
+        let first = Timestamp::from_millisecond(-62_135_596_800_000).unwrap().as_millisecond();
+        // Every day from 1884 to 2116; else one a month. The times of the day differ.
+        let days = (-2_713_910_400_000..4_607_280_000_000).step_by(86_423_457);
+        for ms in days.chain((first..253_370_764_800_000).step_by(2_600_423_457)) {
+            let theirs = PRINTER.timestamp_to_string(&Timestamp::from_millisecond(ms).unwrap());
+            let ours = plain(ms).unwrap();
+            assert_eq!(str::from_utf8(&ours), Ok(theirs.as_str()));
+            assert_eq!(plain_ms(&ours), Some(ms), "{theirs}");
+        }
+        assert_eq!((plain(-62_167_219_200_001), plain(i64::MAX)), (None, None));
+        assert_eq!(iso(first - 1), "0000-12-31T23:59:59.999Z");
+        assert_eq!(iso(253_370_764_800_000), "9999-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn impossible_dates_are_not_times() {
+        for text in ["2026-02-29T00:00:00.000Z", "2026-13-01T00:00:00.000Z", "2026-00-01T00:00:00.000Z"] {
+            assert_eq!(read(&format!("\"{text}\"")), Stamp::Unknown, "{text}");
+        }
+        assert_eq!(read("\"2024-02-29T23:59:59.999Z\""), Stamp::Plain(1_709_251_199_999));
+        assert_eq!(read("\"2026-04-31T00:00:00.000Z\""), Stamp::Unknown);
+        assert_eq!(read("\"2026-04-30T25:00:00.000Z\""), Stamp::Unknown);
+        assert_eq!(read("\"0000-01-01T00:00:00.000Z\""), Stamp::Plain(-62_167_219_200_000));
+        assert_eq!(read("\"9999-12-01T00:00:00.000Z\""), Stamp::Plain(253_399_622_400_000));
+    }
+}

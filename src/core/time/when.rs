@@ -1,0 +1,146 @@
+//! Times as people write them: dates, and ages like `2d` (cli: `tree --since`). What time it is and
+//! in which zone comes in as an argument.
+
+use jiff::civil::{Date, DateTime};
+use jiff::fmt::friendly::SpanParser;
+use jiff::fmt::temporal::DateTimeParser;
+use jiff::{Timestamp, ZonedDateTime};
+
+use crate::core::time::Stamp;
+
+static DATES: DateTimeParser = DateTimeParser::new();
+static AGES: SpanParser = SpanParser::new();
+
+/// Which end of a day a date alone stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its first moment.
+    First,
+    /// Its last moment.
+    Last,
+}
+
+/// A span of time, both ends included, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Period {
+    /// When it starts; `None` for ever.
+    pub since: Option<i64>,
+    /// When it ends; `None` for ever.
+    pub until: Option<i64>,
+}
+
+impl Period {
+    /// Tells whether it has an end.
+    pub fn is_bound(self) -> bool {
+        self.since.is_some() || self.until.is_some()
+    }
+
+    /// Tells whether a time is in it; `None` if the time is not known.
+    pub fn holds(self, stamp: Stamp) -> Option<bool> {
+        let ms = stamp.ms()?;
+        Some(self.since.is_none_or(|since| since <= ms) && self.until.is_none_or(|until| ms <= until))
+    }
+}
+
+/// Reads a date, a time, or an age, in milliseconds since 1970. One without a zone is in that of
+/// `now`; a date alone stands for one end of its day; an age is how long before `now`.
+///
+/// # Errors
+/// Why it is none.
+pub fn read(text: &str, now: &ZonedDateTime, end: End) -> Result<i64, &'static str> {
+    const NEITHER: &str = "neither a time like `2026-01-31` or `2026-01-31T10:00`, nor an age like `2d`, `3h` or `90m`";
+    const FAR: &str = "that is out of the range of dates";
+    // What stands in brackets is passed over by the readers below.
+    if text.contains('[') {
+        return Err("a zone is `Z` or an offset like `+02:00`");
+    }
+    const DATE: usize = "2026-01-31".len();
+    if text.len() == DATE
+        && let Ok(date) = text.parse::<Date>()
+    {
+        let day = date.to_zoned_datetime(now.time_zone().clone());
+        let moment = match end {
+            End::First => day,
+            End::Last => day.and_then(|day| day.end_of_day()),
+        };
+        // The first and the last days that can be written reach beyond the times that are counted.
+        let beyond = if date.year() > 0 { i64::MAX } else { i64::MIN };
+        return Ok(moment.map_or(beyond, |moment| moment.timestamp().as_millisecond()));
+    }
+    if let Ok(time) = DATES.parse_timestamp(text) {
+        return Ok(time.as_millisecond());
+    }
+    if let (true, Ok(time)) = (text.len() > DATE, text.parse::<DateTime>()) {
+        let time = time.to_zoned_datetime(now.time_zone().clone()).map_err(|_| FAR)?;
+        return Ok(time.timestamp().as_millisecond());
+    }
+    let age = AGES.parse_span(text).map_err(|_| NEITHER)?;
+    now.checked_sub(age.abs()).map(|time| Timestamp::as_millisecond(time.timestamp())).map_err(|_| FAR)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use jiff::tz::{Offset, TimeZone};
+
+    use super::{End, Period, read};
+    use crate::core::time::Stamp;
+    use crate::core::time::iso;
+
+    /// Reads it half an hour before midnight, two hours east of Greenwich.
+    fn check(text: &str, end: End, expected: &str) {
+        let zone = TimeZone::fixed(Offset::constant(2));
+        let now = "2026-02-03T21:30:00.250Z".parse::<Timestamp>().unwrap().to_zoned_datetime(zone);
+        assert_eq!(read(text, &now, end).map(iso).as_deref(), Ok(expected), "{text}");
+    }
+
+    #[test]
+    fn a_date_is_a_whole_day_in_the_local_zone() {
+        check("2026-01-31", End::First, "2026-01-30T22:00:00.000Z");
+        check("2026-01-31", End::Last, "2026-01-31T21:59:59.999Z");
+        let now = Timestamp::UNIX_EPOCH.to_zoned_datetime(TimeZone::UTC);
+        assert_eq!(read("9999-12-31", &now, End::Last), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn a_time_without_zone_is_local() {
+        for end in [End::First, End::Last] {
+            check("2026-01-31T10:00", end, "2026-01-31T08:00:00.000Z");
+            check("2026-01-31 10:00:01.5", end, "2026-01-31T08:00:01.500Z");
+            check("2026-01-31T10:00Z", end, "2026-01-31T10:00:00.000Z");
+            check("2026-01-31T10:00:00.123Z", end, "2026-01-31T10:00:00.123Z");
+            check("2026-01-31T10:00-05:00", end, "2026-01-31T15:00:00.000Z");
+        }
+    }
+
+    #[test]
+    fn an_age_counts_back_from_now() {
+        check("2d", End::First, "2026-02-01T21:30:00.250Z");
+        check("1w", End::Last, "2026-01-27T21:30:00.250Z");
+        check("3h", End::First, "2026-02-03T18:30:00.250Z");
+        check("90m", End::First, "2026-02-03T20:00:00.250Z");
+        check("1d12h", End::First, "2026-02-02T09:30:00.250Z");
+        check("2 days ago", End::First, "2026-02-01T21:30:00.250Z");
+    }
+
+    #[test]
+    fn text_that_is_not_a_time_is_refused() {
+        let now = Timestamp::UNIX_EPOCH.to_zoned_datetime(TimeZone::UTC);
+        for text in ["", "yesterday", "2", "2026", "2026-13-01", "2026-02-30", "10:00", "2026-01-31T", "5 parsecs"] {
+            assert!(read(text, &now, End::First).unwrap_err().starts_with("neither"), "{text}");
+        }
+        assert!(read("2026-01-31T10:00[Europe/Berlin]", &now, End::First).unwrap_err().starts_with("a zone"));
+        assert!(read("20000y", &now, End::First).is_err());
+    }
+
+    #[test]
+    fn both_ends_belong_to_a_period() {
+        let holds = |since, until, ms| Period { since, until }.holds(Stamp::Plain(ms));
+        assert_eq!([1, 2, 3, 4].map(|ms| holds(Some(2), Some(3), ms)), [false, true, true, false].map(Some));
+        assert_eq!([1, 2].map(|ms| holds(Some(2), None, ms)), [Some(false), Some(true)]);
+        assert_eq!([2, 3].map(|ms| holds(None, Some(2), ms)), [Some(true), Some(false)]);
+        let bound = Period { since: Some(2), until: None };
+        assert_eq!([Stamp::Absent, Stamp::Unknown].map(|stamp| bound.holds(stamp)), [None, None]);
+        assert!(bound.is_bound() && !Period::default().is_bound());
+    }
+}

@@ -1,0 +1,74 @@
+//! The shown part of a tree, laid out in rows: which of them hang side by side, and where.
+
+use super::shape::{LeftOut, Shape};
+use super::walk;
+use crate::core::session::{NodeId, Session};
+
+/// Rows that follow each other without a fork. A branch starts where a row has siblings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The branch that it forks from; `None` for one that starts at a root.
+    pub from: Option<usize>,
+    /// Whether no sibling comes after it.
+    pub is_last: bool,
+}
+
+/// One shown entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The entry.
+    pub node: NodeId,
+    /// The branch that it belongs to; `None` before any fork.
+    pub branch: Option<usize>,
+    /// Whether it is the first row of its branch.
+    pub is_head: bool,
+    /// Whether it is on the active path.
+    pub is_active: bool,
+    /// How much is left out around it.
+    pub left_out: LeftOut,
+}
+
+/// A tree ready for display.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// The rows in the order of display.
+    pub rows: Vec<Row>,
+    /// Their branches, parents before children.
+    pub branches: Vec<Branch>,
+    /// The row of the leaf or of its nearest shown ancestor, and how many steps the leaf is below.
+    pub leaf: Option<(usize, usize)>,
+}
+
+/// Lays out the rows of a shape.
+pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows {
+    let active = walk::active(session, leaf);
+    let shown = &shape.nodes;
+    // Of every row how many children it has and which is the last; the place behind the rows
+    // stands for what is above the roots.
+    let place = |row: usize| shape.above(row).unwrap_or(shown.len());
+    let mut families = vec![(0_u32, 0_usize); shown.len() + 1];
+    for row in 0..shown.len() {
+        let family = &mut families[place(row)];
+        *family = (family.0 + 1, row);
+    }
+    let mut rows: Vec<Row> = Vec::with_capacity(shown.len());
+    let mut branches = Vec::new();
+    for (at, &node) in shown.iter().enumerate() {
+        let (siblings, last) = families[place(at)];
+        let from = shape.above(at).and_then(|above| rows[above].branch);
+        let is_head = siblings > 1;
+        let branch = if is_head {
+            branches.push(Branch { from, is_last: last == at });
+            Some(branches.len() - 1)
+        } else {
+            from
+        };
+        rows.push(Row { node, branch, is_head, is_active: active[node.index()], left_out: shape.left_out(at) });
+    }
+    let leaf = leaf.and_then(|leaf| {
+        let row = shape.row(leaf)?;
+        let steps = session.ancestors(leaf);
+        Some((row, steps.take_while(|&node| node != shown[row]).count()))
+    });
+    Rows { rows, branches, leaf }
+}

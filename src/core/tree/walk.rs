@@ -1,0 +1,108 @@
+//! Ways through the tree. All of them are loops, and each entry is visited once.
+
+use std::cmp::Reverse;
+
+use crate::core::entry::Kind;
+use crate::core::session::{NodeId, Session};
+
+/// Gives the path from a root to an entry, both included; empty for the null leaf.
+pub fn path(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
+    let mut path: Vec<_> = session.ancestors(leaf).collect();
+    path.reverse();
+    path
+}
+
+/// Tells of every entry whether it is on the path to the leaf.
+pub fn active(session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
+    let mut active = vec![false; session.len()];
+    for node in session.ancestors(leaf) {
+        active[node.index()] = true;
+    }
+    active
+}
+
+/// Gives all entries in the order of display: parents before children, the active branch first at
+/// every fork, other children oldest first.
+pub fn display_order(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
+    let active = &active(session, leaf)[..];
+    let mut order = Vec::with_capacity(session.len());
+    let mut stack = Vec::new();
+    push_family(&mut stack, session.roots(), active);
+    while let Some(node) = stack.pop() {
+        order.push(node);
+        push_family(&mut stack, session.children(node), active);
+    }
+    order
+}
+
+/// Pushes siblings so that they come off in the order of display.
+fn push_family(stack: &mut Vec<NodeId>, family: &[NodeId], active: &[bool]) {
+    let is_active = |node: &&NodeId| active[node.index()];
+    stack.extend(family.iter().rev().filter(|node| !is_active(node)));
+    stack.extend(family.iter().rev().filter(is_active));
+}
+
+/// Gives the distance of every entry from its root.
+pub fn depths(session: &Session, order: &[NodeId]) -> Vec<u32> {
+    let mut depths = vec![0; session.len()];
+    for &node in order {
+        if let Some(parent) = session.parent(node) {
+            depths[node.index()] = depths[parent.index()] + 1;
+        }
+    }
+    depths
+}
+
+/// Gives the tips of the branches, in the order of the file: entries without children whose branch
+/// has a message of its own. Where nothing but bookkeeping forks, that is one branch: its tip is the
+/// file's leaf, else the last one.
+pub fn tips(session: &Session) -> Vec<NodeId> {
+    // Of every entry the last message on the path to it, itself included, and whether messages follow.
+    let mut last: Vec<Option<NodeId>> = vec![None; session.len()];
+    let mut goes_on = vec![false; session.len()];
+    for node in display_order(session, None) {
+        let above = session.parent(node).and_then(|parent| last[parent.index()]);
+        let is_message = session.traits(node).kind == Kind::Message;
+        if let Some(above) = above.filter(|_| is_message) {
+            goes_on[above.index()] = true;
+        }
+        last[node.index()] = if is_message { Some(node) } else { above };
+    }
+    let mut tip_of: Vec<Option<NodeId>> = vec![None; session.len()];
+    for tip in session.nodes().filter(|&node| session.children(node).is_empty()) {
+        let end = last[tip.index()].filter(|end| !goes_on[end.index()]);
+        let Some(place) = end.map(|end| &mut tip_of[end.index()]) else { continue };
+        if place.is_none() || *place != session.leaf() {
+            *place = Some(tip);
+        }
+    }
+    let mut tips: Vec<_> = tip_of.into_iter().flatten().collect();
+    tips.sort_unstable();
+    tips
+}
+
+/// Gives the nearest part of the conversation on the path to an entry, the entry itself included.
+pub fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
+    let mut path = session.ancestors(node);
+    path.find(|&node| session.traits(node).kind.is_conversation())
+}
+
+/// Gives where a conversation can go on: the tips of all branches and the file's leaf, the one
+/// with the newest conversation first, each with the last part of its conversation.
+pub fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
+    let mut nodes = tips(session);
+    if let Some(leaf) = session.leaf().filter(|leaf| !nodes.contains(leaf)) {
+        nodes.push(leaf);
+    }
+    // The branch of each tip has a message of its own: no stretch of a path is walked twice.
+    let talk = |node: NodeId| (node, conversation(session, node).unwrap_or(node));
+    let mut tips: Vec<_> = nodes.into_iter().map(talk).collect();
+    tips.sort_by_key(|&(node, talk)| newest_first(session, talk, node));
+    tips
+}
+
+/// Gives what sorts the tips of branches: by the time of `last`, unknown times last; of equal ones
+/// the tip that is later in the file comes first.
+pub fn newest_first(session: &Session, last: NodeId, tip: NodeId) -> Reverse<(Option<i64>, NodeId)> {
+    Reverse((session.stamp(last).ms(), tip))
+}

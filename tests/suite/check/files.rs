@@ -1,0 +1,160 @@
+//! `check` on whole files: what each of the reported cases gives, and that sound files give nothing.
+
+use std::fs;
+use std::path::PathBuf;
+
+use session_tree::core::check::{self, Checked, Finding, Severity, codes};
+use session_tree::core::error::Error;
+use session_tree::core::read::source::Source;
+
+use crate::support::{data, run};
+
+/// Checks bytes.
+pub fn check(bytes: &[u8]) -> Checked {
+    check::check(Source::spool(bytes).unwrap(), None, 2).unwrap()
+}
+
+/// Returns all findings with their words.
+pub fn findings(bytes: &[u8]) -> Vec<Finding> {
+    let mut all = Vec::new();
+    let done: Result<(), Error> = check(bytes).findings(&|_| true, &mut |finding| {
+        all.push(finding);
+        Ok(())
+    });
+    done.unwrap();
+    all
+}
+
+/// Spells findings as `LINE CODE` and, where it is known, how much is lost.
+fn spell(findings: &[Finding]) -> String {
+    let one = |finding: &Finding| match finding.unreachable {
+        Some(count) => format!("{} {} -{count}", finding.line, finding.code.id()),
+        None => format!("{} {}", finding.line, finding.code.id()),
+    };
+    findings.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// What every reported case gives, the silent ones included.
+const CASES: &[(&str, &str)] = &[
+    ("c01-truncated-tail", "6 E006 -1"),
+    ("c03-fused-prefix-plus-entry", "4 E007 -4, 5 E011 -2"),
+    ("c06-nul-block", "5 E008 -0"),
+    ("c06b-nul-prefix-same-line", "5 E008 -4, 6 E011 -3"),
+    ("c08-bom", "1 E009"),
+    ("c10-unicode-line-separators", ""),
+    ("c11-lone-high-surrogate", "3 W005, 3 W013"),
+    ("c13-title-slot-first", ""),
+    ("c15-corrupt-header", "1 E003"),
+    ("c17-empty", "1 E002"),
+    ("c17b-only-newlines", "1 E002"),
+    ("c19-second-header-replayed-prefix", "4 W001, 5 W006 -0, 6 W006 -0"),
+    ("c21-header-odd-fields", "1 W024"),
+    ("c23-cycle", "2 E012 -5, 5 E013 -0"),
+    ("c24-orphan-parent", "5 E011 -3"),
+    ("c25-foreign-marker-last", "6 E014 -4"),
+    ("c28-two-roots", ""),
+    ("c30-two-writers", "6 W019"),
+    ("c32-labels-in-chain", ""),
+    ("c35-compaction-boundary-missing", "6 W010"),
+    ("c37-compaction-boundary-self", ""),
+    ("c38-two-compactions-orphan-result", "7 W013"),
+    ("c41-fork-at-first-message", ""),
+    ("c44-dangling-tool-calls", "3 W012, 3 W014"),
+    ("c46-null-content", "2 E017, 3 E017, 4 E017, 5 E017, 5 W013, 6 E017"),
+    ("c48-malformed-messages", "3 W012, 3 W012, 3 W014, 3 W014, 3 W015, 4 E016, 5 E016, 6 E016, 7 E016"),
+    (
+        "c51-non-object-lines",
+        "3 E005 -0, 4 E005 -0, 5 E005 -0, 6 E005 -0, 7 E005 -0, 8 W007, 9 W016, 9 W025, 11 E005 -0",
+    ),
+    ("c52-v2-hook-message", "1 W002"),
+    ("c54-newer-version", "1 W003"),
+    ("c56-omp-only-types", ""),
+    ("c58-non-iso-timestamps", "1 W024, 4 W016, 5 W016, 7 W017"),
+    ("c61-deep-json-nesting", ""),
+    ("c65-escapes-in-text", "2 W022, 3 W022, 4 W022"),
+    ("c67-wide-text", ""),
+    ("c75-session-id-traversal", "1 W024"),
+    ("c80-ambiguous-id-prefix", ""),
+    ("c81-session-name", "7 W008 -2"),
+];
+
+#[test]
+fn reported_cases_have_expected_codes() {
+    for (name, expected) in CASES {
+        let bytes = fs::read(data("cases").join(format!("{name}.jsonl"))).unwrap();
+        assert_eq!(spell(&findings(&bytes)), *expected, "{name}");
+    }
+    let files = fs::read_dir(data("cases")).unwrap();
+    let files = files.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|name| name == "jsonl"));
+    assert_eq!(files.count(), CASES.len(), "every case is in the table");
+}
+
+#[test]
+fn every_finding_has_effect_and_fix() {
+    for (name, _) in CASES {
+        for finding in findings(&fs::read(data("cases").join(format!("{name}.jsonl"))).unwrap()) {
+            assert!(!finding.message.is_empty() && finding.effect.len() > 20 && finding.fix.len() > 10, "{finding:?}");
+            let lost = finding.unreachable.filter(|&count| count > 0);
+            assert!(lost.is_none_or(|count| finding.effect.contains(&count.to_string())), "{finding:?}");
+        }
+    }
+}
+
+#[test]
+fn orphan_finding_names_certain_parent_or_offers_candidates() {
+    let fix = |name: &str, line: u32, code: &str| {
+        let found = findings(&fs::read(data("cases").join(name)).unwrap());
+        found.into_iter().find(|finding| finding.line == line && finding.code.id() == code).unwrap().fix
+    };
+    let certain = "mend line 4 first; else set `parentId` of line 5 to \"a0000002\"";
+    assert_eq!(fix("c03-fused-prefix-plus-entry.jsonl", 5, "E011"), certain);
+    let likely = "if the conversation went straight on from line 4, set `parentId` of line 5 to \"a0000003\"";
+    assert_eq!(fix("c24-orphan-parent.jsonl", 5, "E011"), likely);
+}
+
+#[test]
+fn sound_files_have_no_findings() {
+    let mut sound: Vec<PathBuf> =
+        vec![data("demo.jsonl"), data("check/healthy.jsonl"), data("check/several-roots.jsonl")];
+    sound.extend(
+        CASES.iter().filter(|(_, codes)| codes.is_empty()).map(|(name, _)| data("cases").join(format!("{name}.jsonl"))),
+    );
+    for path in sound {
+        let done = run(["check".as_ref(), path.as_os_str()]);
+        assert_eq!((done.stdout.as_str(), done.stderr.as_str(), done.code), ("", "", 0), "{}", path.display());
+    }
+}
+
+#[test]
+fn random_sound_files_have_no_errors() {
+    let mut count = 0;
+    for path in fs::read_dir(data("golden")).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.ends_with(".jsonl") || !name.contains("-v3-") || name.contains("weird") {
+            continue;
+        }
+        let found = findings(&fs::read(&path).unwrap());
+        let errors: Vec<_> = found.iter().filter(|finding| finding.code.severity() == Severity::Error).collect();
+        assert!(errors.is_empty(), "{name}: {errors:?}");
+        count += 1;
+    }
+    assert!(count > 5, "{count} files");
+}
+
+#[test]
+fn readme_has_table_of_codes() {
+    const MARKS: (&str, &str) = ("<!-- codes, made by the test `check` -->\n", "<!-- end of codes -->");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    let from = readme.find(MARKS.0).expect("the table begins") + MARKS.0.len();
+    let to = from + readme[from..].find(MARKS.1).expect("the table ends");
+    if std::env::var_os("UPDATE_README").is_some() {
+        let new = format!("{}{}{}", &readme[..from], codes::table(), &readme[to..]);
+        let file = tempfile::NamedTempFile::new_in(path.parent().unwrap()).unwrap();
+        fs::write(&file, new).unwrap();
+        fs::set_permissions(&file, fs::metadata(&path).unwrap().permissions()).unwrap();
+        file.persist(&path).unwrap();
+        return;
+    }
+    assert_eq!(&readme[from..to], codes::table(), "UPDATE_README=1 cargo test check writes it anew");
+}

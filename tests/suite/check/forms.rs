@@ -1,0 +1,319 @@
+//! `check` from the shell: forms of output, exit codes, what is denied, allowed and known.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Run, command, data, finish, run, run_with_input};
+
+/// Makes a folder with a sound, a suspicious and a damaged file.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = data("cases");
+    fs::copy(data("check/healthy.jsonl"), folder.path().join("a.jsonl")).unwrap();
+    fs::copy(cases.join("c30-two-writers.jsonl"), folder.path().join("b.jsonl")).unwrap();
+    fs::copy(cases.join("c24-orphan-parent.jsonl"), folder.path().join("c.jsonl")).unwrap();
+    folder
+}
+
+fn check(folder: &Path, args: &[&str]) -> Run {
+    finish(command().current_dir(folder).arg("check").args(args))
+}
+
+fn rows(run: &Run) -> Vec<Value> {
+    run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn text_output_names_file_line_effect_and_fix() {
+    let folder = folder();
+    let done = check(folder.path(), &["."]);
+    let expected = "\
+warning[W019] ./b.jsonl:6: `a0000004` answers a question with part of another conversation in between: two agents wrote at the same time (2 such places)
+  effect: pi and omp show two branches and resume on the one that was written to last; the other is not part of the conversation
+  fix: open a session in one agent only; `session-tree branch ./b.jsonl --at TIP` gives a branch a file of its own
+error[E011] ./c.jsonl:5: parent `a00000ff` of `a0000006` is not in the file
+  effect: 3 entries can no longer be reached from the leaf: pi and omp start the conversation there and tell the model nothing of what came before
+  fix: if the conversation went straight on from line 4, set `parentId` of line 5 to \"a0000003\"
+3 files: 1 error, 1 warning
+";
+    assert_eq!((done.stdout.as_str(), done.stderr.as_str(), done.code), (expected, "", 1));
+}
+
+#[test]
+fn only_codes_and_places_are_coloured() {
+    let done = run([
+        "check".as_ref(),
+        "--color".as_ref(),
+        "always".as_ref(),
+        data("cases/c24-orphan-parent.jsonl").as_os_str(),
+    ]);
+    assert!(done.stdout.starts_with("\u{1b}[1m\u{1b}[31merror[E011]\u{1b}[0m \u{1b}[1m"), "{}", done.stdout);
+}
+
+#[test]
+fn exit_code_shows_errors_denied_warnings_and_unreadable_files() {
+    let folder = folder();
+    let code = |args: &[&str]| check(folder.path(), args).code;
+    assert_eq!(code(&["a.jsonl"]), 0);
+    assert_eq!(code(&["b.jsonl"]), 0);
+    assert_eq!(code(&["c.jsonl"]), 1);
+    assert_eq!(code(&["b.jsonl", "--deny", "warnings"]), 1);
+    assert_eq!(code(&["b.jsonl", "--deny", "W019"]), 1);
+    assert_eq!(code(&["b.jsonl", "--deny", "interleaved-writers"]), 1);
+    assert_eq!(code(&["b.jsonl", "--deny", "W001"]), 0);
+    assert_eq!(code(&["b.jsonl", "--deny", "warnings", "--allow", "W019"]), 0);
+    assert_eq!(code(&["c.jsonl", "--allow", "orphan"]), 0);
+    assert_eq!(code(&["gone.jsonl"]), 2);
+    assert_eq!(code(&["c.jsonl", "gone.jsonl"]), 2);
+    assert_eq!(code(&["a.jsonl", "--deny", "W999"]), 2);
+    assert_eq!(code(&[]), 2);
+    let gone = check(folder.path(), &["gone.jsonl", "c.jsonl"]);
+    assert!(gone.stderr.starts_with("error: gone.jsonl: cannot open"), "{}", gone.stderr);
+    assert!(gone.stdout.contains("E011") && gone.stdout.ends_with("2 files: 1 error, 0 warnings\n"), "{}", gone.stdout);
+}
+
+#[test]
+fn json_output_has_one_line_per_finding() {
+    let folder = folder();
+    let done = check(folder.path(), &["--json", "c.jsonl", "b.jsonl", "a.jsonl"]);
+    let rows = rows(&done);
+    assert_eq!(done.code, 1);
+    assert_eq!(rows.len(), 2);
+    let row = rows[0].as_object().unwrap();
+    let mut keys: Vec<_> = row.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(
+        keys,
+        ["code", "effect", "entryId", "fix", "line", "message", "name", "path", "severity", "unreachable"]
+    );
+    assert_eq!((&row["path"], &row["code"], &row["severity"]), (&"c.jsonl".into(), &"E011".into(), &"error".into()));
+    assert_eq!((&row["line"], &row["entryId"], &row["unreachable"]), (&5.into(), &"a0000006".into(), &3.into()));
+    assert_eq!(rows[1].get("unreachable"), None);
+    let empty = check(folder.path(), &["--json", "a.jsonl", "gone.jsonl"]);
+    assert_eq!(empty.stdout, "");
+    assert!(empty.stderr.starts_with("{\"error\":{\"kind\":\"io\""), "{}", empty.stderr);
+}
+
+#[test]
+fn check_reads_standard_input_and_lists_of_files() {
+    let bytes = fs::read(data("cases/c24-orphan-parent.jsonl")).unwrap();
+    let done = run_with_input(["check", "-", "--json"], &bytes);
+    assert_eq!((done.code, &rows(&done)[0]["path"]), (1, &"-".into()));
+    let folder = folder();
+    fs::write(folder.path().join("list"), "b.jsonl\0c.jsonl\0").unwrap();
+    let done = check(folder.path(), &["--files-from", "list", "--json"]);
+    assert_eq!(rows(&done).len(), 2);
+}
+
+#[test]
+fn findings_are_in_the_order_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for at in 0..40 {
+        let from = if at % 2 == 0 { "c24-orphan-parent.jsonl" } else { "c48-malformed-messages.jsonl" };
+        fs::copy(data("cases").join(from), folder.path().join(format!("{at:02}.jsonl"))).unwrap();
+    }
+    // One with more than is held in memory.
+    let line = "{\"type\":\"message\",\"id\":\"ID\",\"parentId\":null,\"timestamp\":\"2026-01-05T10:00:00.000Z\"}\n";
+    let header = fs::read_to_string(data("check/healthy.jsonl")).unwrap().lines().next().unwrap().to_owned() + "\n";
+    let many: String = (0..3000).map(|at| line.replace("ID", &format!("{at:08}"))).collect();
+    fs::write(folder.path().join("05.jsonl"), header + &many).unwrap();
+    let done = check(folder.path(), &[".", "--json", "--jobs", "4"]);
+    let found: Vec<_> = rows(&done)
+        .iter()
+        .map(|row| (row["path"].as_str().unwrap().to_owned(), row["line"].as_u64().unwrap()))
+        .collect();
+    assert!(found.is_sorted() && found.len() > 3000, "{}", found.len());
+    let text = check(folder.path(), &["."]).stdout;
+    assert!(text.contains("error[E016] ./05.jsonl: … and 2990 more of this kind (--json lists them all)\n"));
+    assert_eq!(text.matches("[E016] ./05.jsonl:").count(), 11);
+}
+
+#[test]
+fn github_annotation_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "odd,na:me%.jsonl";
+    let bytes = fs::read_to_string(data("cases/c24-orphan-parent.jsonl")).unwrap();
+    fs::write(folder.path().join(name), bytes.replace("a00000ff", "x\\r\\n::error::%0Aforged\\u001b[2J")).unwrap();
+    let done = check(folder.path(), &[name, "--format", "github"]);
+    let lines: Vec<_> = done.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", done.stdout);
+    assert!(lines[0].starts_with("::error file=odd%2Cna%3Ame%25.jsonl,line=5,title=E011 orphan::"), "{}", lines[0]);
+    assert!(
+        lines[0].contains("`x\\r\\n::error::%250Aforged\\x1b[2J`") && lines[0].contains("%0Afix: "),
+        "{}",
+        lines[0]
+    );
+    assert_eq!(done.code, 1);
+}
+
+#[test]
+fn sarif_output_is_one_document() {
+    let folder = folder();
+    for (args, count) in [(&["a.jsonl", "--format", "sarif"][..], 0), (&[".", "--format", "sarif"], 2)] {
+        let sarif: Value = serde_json::from_str(&check(folder.path(), args).stdout).unwrap();
+        assert_eq!(sarif["version"], "2.1.0");
+        let run = &sarif["runs"][0];
+        assert_eq!(run["tool"]["driver"]["name"], "session-tree");
+        let rules: Vec<_> =
+            run["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| rule["id"].clone()).collect();
+        let results = run["results"].as_array().unwrap();
+        assert_eq!(results.len(), count);
+        for result in results {
+            assert!(rules.contains(&result["ruleId"]), "{result}");
+            assert!(["error", "warning"].contains(&result["level"].as_str().unwrap()));
+            let place = &result["locations"][0]["physicalLocation"];
+            assert!(place["region"]["startLine"].as_u64().unwrap() > 0);
+            assert!(["b.jsonl", "c.jsonl"].contains(&place["artifactLocation"]["uri"].as_str().unwrap()));
+        }
+    }
+}
+
+#[test]
+fn findings_in_baseline_do_not_count() {
+    let folder = folder();
+    let known = ["--baseline", "known.jsonl"];
+    let update = check(folder.path(), &[".", "--baseline", "known.jsonl", "--update-baseline"]);
+    assert_eq!((update.code, update.stdout.as_str()), (0, "3 files: 0 errors, 0 warnings; 2 known to the baseline\n"));
+    let text = fs::read_to_string(folder.path().join("known.jsonl")).unwrap();
+    let expected = "{\"type\":\"session-tree/baseline\",\"version\":1}\n\
+        {\"path\":\"b.jsonl\",\"code\":\"W019\",\"entryId\":\"a0000004\"}\n\
+        {\"path\":\"c.jsonl\",\"code\":\"E011\",\"entryId\":\"a0000006\"}\n";
+    assert_eq!(text, expected);
+    let again = check(folder.path(), &[&["a.jsonl", "b.jsonl", "c.jsonl"][..], &known].concat());
+    assert_eq!((again.code, again.stdout.as_str()), (0, "3 files: 0 errors, 0 warnings; 2 known to the baseline\n"));
+    // What is new counts, and the baseline is replaced by what is there then.
+    fs::copy(data("cases/c25-foreign-marker-last.jsonl"), folder.path().join("a.jsonl")).unwrap();
+    let new = check(folder.path(), &[&["a.jsonl", "b.jsonl", "c.jsonl", "--json"][..], &known].concat());
+    assert_eq!((new.code, rows(&new).len(), &rows(&new)[0]["code"]), (1, 1, &"E014".into()));
+    check(folder.path(), &[&["a.jsonl", "--update-baseline"][..], &known].concat());
+    let text = fs::read_to_string(folder.path().join("known.jsonl")).unwrap();
+    assert_eq!(text.lines().nth(1), Some("{\"path\":\"a.jsonl\",\"code\":\"E014\",\"line\":6}"));
+}
+
+#[test]
+fn baseline_applies_from_any_working_folder() {
+    let folder = folder();
+    let sub = folder.path().join("sub");
+    fs::create_dir(&sub).unwrap();
+    check(folder.path(), &[".", "--baseline", "known.txt", "--update-baseline"]);
+    let whole = folder.path().display().to_string();
+    for (from, path, baseline) in
+        [(&sub, "..", "../known.txt"), (&sub, &whole, "../known.txt"), (&folder.path().into(), "sub/..", "known.txt")]
+    {
+        let done = check(from, &[path, "--baseline", baseline]);
+        let expected = "3 files: 0 errors, 0 warnings; 2 known to the baseline\n";
+        assert_eq!((done.code, done.stdout.as_str()), (0, expected), "{path}");
+    }
+    let missing = check(&sub, &["..", "--baseline", "known.txt"]);
+    assert!(missing.code == 2 && missing.stderr.contains("hint: `--update-baseline` writes it"), "{}", missing.stderr);
+}
+
+#[test]
+fn fixes_name_the_file() {
+    let folder = folder();
+    let fixes = |path: &str| -> Vec<String> {
+        let done = check(folder.path(), &[path, "--json"]);
+        rows(&done).iter().map(|row| row["fix"].as_str().unwrap().to_owned()).collect()
+    };
+    fs::copy(folder.path().join("b.jsonl"), folder.path().join("it's b.jsonl")).unwrap();
+    assert!(fixes("b.jsonl")[0].contains("`session-tree branch b.jsonl --at TIP`"), "{:?}", fixes("b.jsonl"));
+    assert!(fixes("it's b.jsonl")[0].contains("`session-tree branch 'it'\\''s b.jsonl' --at TIP`"));
+}
+
+#[test]
+fn session_id_or_latest_is_refused_with_hint() {
+    let folder = folder();
+    for (word, is_told) in [("latest", true), ("019e1c4c", true), ("./latest", false), ("x.jsonl", false)] {
+        for subcommand in ["check", "migrate"] {
+            let run = finish(command().current_dir(folder.path()).args([subcommand, word]));
+            assert_eq!((run.code, run.stderr.contains("hint: this command takes")), (2, is_told), "{word}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn codes_are_comma_separated_and_misspelt_ones_guessed() {
+    let folder = folder();
+    let done = check(folder.path(), &["b.jsonl", "c.jsonl", "--deny", "W003,interleaved-writers", "--allow=E011,W001"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let allowed = check(folder.path(), &["b.jsonl", "c.jsonl", "--allow", "E011,W019"]);
+    assert_eq!((allowed.code, allowed.stdout.contains("0 errors, 0 warnings")), (0, true));
+    let wrong = check(folder.path(), &["b.jsonl", "--deny", "warning"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("perhaps `warnings`"), "{}", wrong.stderr);
+}
+
+#[test]
+fn writing_baseline_never_replaces_a_session() {
+    let folder = folder();
+    let before = fs::read(folder.path().join("a.jsonl")).unwrap();
+    let done = check(folder.path(), &["c.jsonl", "--baseline", "a.jsonl", "--update-baseline"]);
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("it is no baseline of `check`"), "{}", done.stderr);
+    assert_eq!(fs::read(folder.path().join("a.jsonl")).unwrap(), before);
+    assert_eq!(check(folder.path(), &["c.jsonl", "--baseline", "gone"]).code, 2);
+    assert_eq!(check(folder.path(), &["c.jsonl", "--update-baseline"]).code, 2);
+}
+
+#[test]
+fn images_are_looked_for_beside_the_sessions() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = folder.path().join("sessions/project");
+    fs::create_dir_all(&sessions).unwrap();
+    let blobs = folder.path().join("blobs");
+    fs::create_dir(&blobs).unwrap();
+    let hash = "ab".repeat(32);
+    let text = fs::read_to_string(data("check/healthy.jsonl")).unwrap();
+    let image =
+        format!("\"content\":[{{\"type\":\"image\",\"data\":\"blob:sha256:{hash}\",\"mimeType\":\"image/png\"}}]");
+    fs::write(sessions.join("s.jsonl"), text.replace("\"content\":\"q2\"", &image)).unwrap();
+    let done = check(&sessions, &["s.jsonl", "--json"]);
+    assert_eq!((rows(&done).len(), &rows(&done)[0]["code"], &rows(&done)[0]["line"]), (1, &"W020".into(), &6.into()));
+    fs::write(blobs.join(hash), "png").unwrap();
+    assert_eq!(check(&sessions, &["s.jsonl", "--json"]).stdout, "");
+}
+
+#[test]
+fn huge_line_is_reported() {
+    let text = fs::read_to_string(data("check/healthy.jsonl")).unwrap();
+    let huge = text.replace("\"q2\"", &format!("\"{}\"", "x".repeat(10_000_001)));
+    let done = run_with_input(["check", "-", "--json"], huge.as_bytes());
+    assert_eq!((rows(&done).len(), &rows(&done)[0]["code"], &rows(&done)[0]["line"]), (1, &"W021".into(), &6.into()));
+}
+
+#[test]
+fn why_leaf_says_where_agents_resume() {
+    let why =
+        |name: &str| run(["check".as_ref(), "--why-leaf".as_ref(), data(name).as_os_str(), "--json".as_ref()]).json();
+    let demo = why("demo.jsonl");
+    assert_eq!((&demo["leafId"], &demo["line"]), (&"945684d1".into(), &51.into()));
+    let tips = demo["tips"].as_array().unwrap();
+    let times: Vec<_> = tips.iter().map(|tip| tip["timestamp"].as_str().unwrap()).collect();
+    assert!(tips.len() == 4 && times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    for tip in tips {
+        let id = tip["entryId"].as_str().unwrap();
+        let context = run([
+            "context".as_ref(),
+            data("demo.jsonl").as_os_str(),
+            "--leaf".as_ref(),
+            id.as_ref(),
+            "--json".as_ref(),
+        ]);
+        assert_eq!(tip["messages"], context.json()["messages"].as_array().unwrap().len(), "{id}");
+        assert_eq!(tip["active"], id == "945684d1");
+    }
+    let foreign = why("cases/c25-foreign-marker-last.jsonl");
+    assert_eq!(foreign["leafId"], Value::Null);
+    assert!(foreign["why"].as_str().unwrap().starts_with("line 6, the last one, has no `id`"), "{foreign}");
+    let text = run(["check".as_ref(), "--why-leaf".as_ref(), data("cases/c30-two-writers.jsonl").as_os_str()]).ok();
+    let expected = "\
+agents resume at a0000005, line 8: it is the last entry of the file (message)
+tip       last message      messages  text
+a0000005  2026-01-05 10:00         5  • one again
+b0000004  2026-01-05 10:00         4  to two
+";
+    assert_eq!(text, expected);
+    let two = run(["check", "--why-leaf", "a", "b"]);
+    assert_eq!(two.code, 2);
+}

@@ -1,0 +1,223 @@
+//! Every command on a terminal: no row is wider than it, and `--ascii` draws with ASCII only. What
+//! is given back whole for other programs (the text of a message to be sent again, the path of a
+//! new file, a label, a script) is not drawn.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use clap::CommandFactory;
+use session_tree::cli::Cli;
+use unicode_width::UnicodeWidthStr;
+
+use crate::cli::{HEADER, Scratch, entry, label, message};
+use crate::support::data;
+use crate::terminal::pty::Terminal;
+
+/// Command lines that print text or tables of `s.jsonl`, `old.jsonl`, and a folder `sessions`.
+const LINES: [&str; 33] = [
+    "tree s.jsonl",
+    "tree s.jsonl --filter all",
+    "tree s.jsonl --filter no-tools --root",
+    "tree s.jsonl --filter user-only --path",
+    "tree s.jsonl --search e",
+    "tree s.jsonl --branches",
+    "tree s.jsonl --tips",
+    "tree s.jsonl --tips --format table --filter all",
+    "tree s.jsonl --depth 3",
+    "tree s.jsonl --since 2000-01-01",
+    "tree s.jsonl --format table",
+    "tree s.jsonl --format table --filter all",
+    "tree s.jsonl --entry @ --entry @~1 --entry @~2 --entry user:1",
+    "tree old.jsonl --format table",
+    "context s.jsonl",
+    "context s.jsonl --root",
+    "context s.jsonl --stats",
+    "context s.jsonl --diff @~3",
+    "context s.jsonl --leaf @~3",
+    "context old.jsonl",
+    "label s.jsonl",
+    "label s.jsonl @~1 again --force",
+    "branch s.jsonl",
+    "branch s.jsonl --format table",
+    "branch s.jsonl --at @~1 --dry-run --quiet",
+    "navigate s.jsonl @",
+    "navigate s.jsonl @~2 --dry-run",
+    "navigate s.jsonl --root --quiet",
+    "check s.jsonl old.jsonl sessions",
+    "check s.jsonl --why-leaf",
+    "migrate s.jsonl old.jsonl sessions --check",
+    "migrate old.jsonl sessions --dry-run",
+    "migrate sessions old.jsonl",
+];
+
+/// Command lines whose messages are drawn too.
+const FAILING: [&str; 9] = [
+    "tree s.jsonl --leaf zzzz",
+    "tree s.jsonl --leaf main",
+    "tree s.jsonl --search qqqq",
+    "tree missing.jsonl",
+    "tree s.jsonl --filter nothing",
+    "tree sessions",
+    "label s.jsonl @ ",
+    "navigate s.jsonl nowhere",
+    "check missing.jsonl",
+];
+
+fn scratch(session: &[u8]) -> Scratch {
+    let scratch = Scratch::bytes(session);
+    fs::create_dir(scratch.path("sessions")).unwrap();
+    let (header, body) = (r#"{"type":"session","id":"s-1"}"#, r#"{"role":"user","content":"an old prompt"}"#);
+    let old = format!("{header}\n{{\"type\":\"message\",\"message\":{body}}}\n");
+    let long = format!("sessions/{}.jsonl", "a-name-that-is-longer-than-most-".repeat(4));
+    for name in ["old.jsonl", &long] {
+        fs::write(scratch.path(name), &old).unwrap();
+    }
+    for name in ["c01-truncated-tail", "c24-orphan-parent", "c48-malformed-messages"] {
+        let name = format!("{name}.jsonl");
+        fs::copy(data("cases").join(&name), scratch.path("sessions").join(&name)).unwrap();
+    }
+    scratch
+}
+
+/// A session with long ids, wide characters and emoji wherever there may be text.
+fn hostile() -> Vec<u8> {
+    const WIDE: &str = "日本語の文字は二桁の幅を取ります 👨‍👩‍👧‍👦 👩🏽‍🚀 🇩🇪🇯🇵 👍🏿 1️⃣ ❤️ ☎︎ e\u{301}o\u{308}\u{304} \
+                        नमस्ते กำลัง 한글 ﷽ ａｂｃ ｱｲｳ \u{200b}\u{ad}\u{2060} \t\u{1b}[31m";
+    let long = "an-id-that-shares-most-of-what-it-is-called-with-the-others-".repeat(2);
+    let id = |at: usize| match at % 4 {
+        0 => format!("{long}{at:02}"),
+        1 => format!("日本語{at:02}-👨‍👩‍👧‍👦-0198c0de"),
+        _ => format!("id{at:02}{at:04}"),
+    };
+    let text = [WIDE, "\n", &WIDE.replace(' ', ""), "\n    - ", &"word ".repeat(60), &"x".repeat(200)].concat();
+    let quoted = serde_json::Value::from(text.as_str());
+    let mut lines = vec![HEADER.replace("/home/mia/shop", &"/some/日本語".repeat(9))];
+    let mut parent = String::new();
+    for at in 0..24 {
+        let role = ["user", "assistant", "developer", "system", "toolResult", "日本語"][at % 6];
+        lines.push(match at {
+            7 => entry("model_change", &id(at), &parent, &format!(r#""provider":{quoted},"modelId":{quoted}"#)),
+            11 => entry("branch_summary", &id(at), &parent, &format!(r#""summary":{quoted},"fromId":"root""#)),
+            13 => entry("custom_message", &id(at), &parent, &format!(r#""customType":{quoted},"content":{quoted}"#)),
+            _ => message(&id(at), &parent, role, &text),
+        });
+        lines.push(message(&format!("side{at:04}"), &parent, "user", &text));
+        lines.push(label(&format!("label{at:03}"), &id(at), &id(at), &WIDE.replace(char::is_control, "")));
+        parent = format!("label{at:03}");
+    }
+    lines.push(message("orphan00", &long, "assistant", &text));
+    lines.push("no json".to_owned());
+    lines.push(message("main0001", &parent, "assistant", &text));
+    lines.push(message("main0002", "main0001", "assistant", "on"));
+    lines.push(message("main0003", "main0002", "assistant", &text));
+    lines.join("\n").into_bytes()
+}
+
+/// A session in ASCII, with something of most kinds and something odd.
+fn plain() -> Vec<u8> {
+    let long = "many words ".repeat(30);
+    let mut lines = vec![HEADER.to_owned(), "no json".to_owned()];
+    for at in 0..24 {
+        let parent = if at == 0 { "gone".to_owned() } else { format!("main{:04}", at - 1) };
+        lines.push(message(&format!("main{at:04}"), &parent, ["user", "assistant"][at % 2], &long));
+        lines.push(message(&format!("side{at:04}"), &parent, "assistant", &long));
+    }
+    let call = r#""message":{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"read","arguments":{"path":"/home/mia/a.rs"}}]}"#;
+    let result = r#""message":{"role":"toolResult","toolCallId":"t","toolName":"read","content":"text"}"#;
+    lines.push(entry("message", "call0000", "main0023", call));
+    lines.push(entry("message", "result00", "call0000", result));
+    lines.push(entry(
+        "compaction",
+        "compact0",
+        "result00",
+        r#""summary":"so far","firstKeptEntryId":"call0000","tokensBefore":9"#,
+    ));
+    lines.push(label("label000", "compact0", "main0002", &"plan-b ".repeat(9)));
+    lines.push(message("last0001", "label000", "assistant", "end"));
+    lines.push(message("last0002", "last0001", "assistant", &long));
+    lines.push(message("last0003", "last0002", "assistant", &long));
+    lines.join("\n").into_bytes()
+}
+
+/// Removes the sequences that only set colours.
+fn without_colours(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + piece.split_once('m').expect("only colours are set").1)
+}
+
+/// Runs a command in a terminal and returns what it shows, messages included.
+fn shown(scratch: &Scratch, line: &str, columns: u16) -> String {
+    let (text, code) = Terminal::start(&mut scratch.command(line.split(' ')), columns).finish();
+    assert!((0..3).contains(&code), "{line}: {code} {text}");
+    without_colours(&text)
+}
+
+fn check_widths(session: &[u8]) {
+    for line in LINES {
+        for columns in [40, 80] {
+            // Messages are not folded: what they name is to be copied.
+            let scratch = scratch(session);
+            let run = scratch.run(&format!("{line} --width {columns}"));
+            assert!((0..2).contains(&run.code) && !run.stdout.is_empty(), "{line}: {run:?}");
+            let seen = shown(&scratch, &format!("{} --quiet", line.replace(" --quiet", "")), columns);
+            let is_message = |line: &str| line.starts_with("error: ");
+            for text in run.stdout.lines().chain(seen.lines().filter(|line| !is_message(line))) {
+                assert!(text.width() <= usize::from(columns), "{line} in {columns}: {}: {text}", text.width());
+            }
+        }
+    }
+}
+
+#[test]
+fn demo_session_is_never_wider_than_terminal() {
+    check_widths(&fs::read(data("demo.jsonl")).unwrap());
+}
+
+#[test]
+fn hostile_session_is_never_wider_than_terminal() {
+    check_widths(&hostile());
+}
+
+#[test]
+fn every_text_format_is_tested_for_width() {
+    let lines: BTreeSet<_> = LINES.into_iter().collect();
+    let is_for_people = |name: &str| !["completions", "man"].contains(&name);
+    for command in Cli::command().get_subcommands().filter(|command| is_for_people(command.get_name())) {
+        let own: Vec<_> = lines.iter().filter(|line| line.split(' ').next() == Some(command.get_name())).collect();
+        assert!(!own.is_empty(), "{command}");
+        let format = command.get_arguments().find(|argument| argument.get_long() == Some("format"));
+        let values = format.map(clap::Arg::get_possible_values).unwrap_or_default();
+        if values.iter().any(|value| value.get_name() == "table") {
+            assert!(own.iter().any(|line| line.contains("--format table")), "{command}");
+        }
+    }
+}
+
+#[test]
+fn ascii_option_draws_only_ascii_in_every_command() {
+    for (at, line) in LINES.iter().chain(&FAILING).enumerate() {
+        let scratch = scratch(&plain());
+        let line = format!("{line} --ascii");
+        for columns in [40, 100] {
+            let seen = shown(&scratch, &line, columns);
+            let found = seen.lines().find(|line| !line.is_ascii());
+            assert_eq!(found, None, "{line}");
+            assert!(!seen.is_empty() || at >= LINES.len(), "{line}");
+        }
+    }
+    for command in Cli::command().get_subcommands() {
+        for option in ["-h", "--help"] {
+            let help = shown(&scratch(b""), &format!("{} {option}", command.get_name()), 80);
+            assert!(help.is_ascii(), "{command} {option}");
+        }
+    }
+}
+
+#[test]
+fn tree_is_drawn_with_box_characters_by_default() {
+    let scratch = scratch(&plain());
+    for line in ["tree s.jsonl", "context s.jsonl", "label s.jsonl", "tree s.jsonl --format table"] {
+        assert!(!shown(&scratch, line, 100).is_ascii(), "{line}");
+    }
+}

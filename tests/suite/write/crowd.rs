@@ -1,0 +1,65 @@
+//! Many writers at once on one file.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::cli::{Scratch, entry, message};
+use crate::write::scene::{append_like_an_agent, bytes, lines, names};
+
+const LABELLERS: usize = 8;
+const LABELS: usize = 50;
+
+#[test]
+fn concurrent_writers_lose_no_entry_and_name_existing_parents() {
+    let scratch = Scratch::new(&[message("u1", "", "user", "first"), message("a1", "u1", "assistant", "one")]);
+    let path = scratch.path("s.jsonl");
+    let running = AtomicUsize::new(LABELLERS);
+    let added = thread::scope(|scope| {
+        for labeller in 0..LABELLERS {
+            let (scratch, running) = (&scratch, &running);
+            scope.spawn(move || {
+                for at in 0..LABELS {
+                    // As many as there are cores take turns; each must wait for the others.
+                    let name = format!("{labeller}-{at}");
+                    scratch.args(["label", "s.jsonl", "u1", &name, "--lock-timeout", "60"]).ok();
+                }
+                running.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        let agent = scope.spawn(|| {
+            let mut parent = "a1".to_owned();
+            let mut added = 0;
+            while running.load(Ordering::Relaxed) > 0 {
+                let id = format!("agent-{added}");
+                append_like_an_agent(&path, &entry("custom", &id, &parent, &format!(r#""n":{added}"#)));
+                parent = id;
+                added += 1;
+                thread::sleep(Duration::from_millis(10));
+            }
+            added
+        });
+        agent.join().unwrap()
+    });
+    let all = lines(&bytes(&scratch));
+    let mut known = HashSet::new();
+    let mut labels = HashSet::new();
+    let mut seen = 0;
+    for line in &all[1..] {
+        let parent = &line["parentId"];
+        assert!(parent.is_null() || known.contains(parent), "the parent of {line} is not there");
+        assert!(known.insert(&line["id"]), "{line} has an id that is taken");
+        if line["type"] == "label" {
+            labels.insert(line["label"].as_str().unwrap());
+        }
+        if line["type"] == "custom" {
+            assert_eq!(line["n"], seen, "an entry of the agent is missing");
+            seen += 1;
+        }
+    }
+    assert_eq!((labels.len(), seen), (LABELLERS * LABELS, added));
+    assert_eq!(all.len(), 1 + 2 + LABELLERS * LABELS + added);
+    assert!(added > 10, "the agent hardly wrote anything");
+    assert_eq!(names(scratch.path("")), ["s.jsonl"]);
+}

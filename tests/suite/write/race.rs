@@ -1,0 +1,264 @@
+//! A file that changes between being read and being written to. Timing would make these rare, so
+//! they go through the library: the session is read, then the file changes, then it is written to.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use session_tree::core::disk::lock::Patience;
+use session_tree::core::disk::write::{self, Manners};
+use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard};
+use session_tree::core::edit::draft::{Draft, World};
+use session_tree::core::edit::label::Change;
+use session_tree::core::error::{Error, Result};
+use session_tree::core::read::load::Keep;
+use session_tree::core::read::source::Source;
+use session_tree::core::session::Session;
+
+use crate::cli::{Scratch, message};
+use crate::write::scene::{append_like_an_agent, appended, bytes, dead_pid, forked, lines, names, untouched};
+
+/// A session of version 2.
+const OLD: &[u8] = b"{\"type\":\"session\",\"version\":2,\"id\":\"h\"}
+{\"type\":\"message\",\"id\":\"u1\",\"message\":{}}
+";
+
+/// A session that was read, and the file that it was read from.
+struct Stale {
+    scratch: Scratch,
+    path: PathBuf,
+    session: Session,
+}
+
+impl Stale {
+    fn new(scratch: Scratch) -> Self {
+        let path = scratch.path("s.jsonl");
+        let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+        Self { scratch, path, session }
+    }
+
+    /// Labels `u1`, at the leaf or elsewhere.
+    fn label(&self, anchor: Anchor) -> Result<Committed> {
+        self.write(anchor, Guard::None, &|| {})
+    }
+
+    /// Appends a summary at `a1`, as a move from some leaf does.
+    fn summarize(&self, guard: Guard) -> Result<Committed> {
+        self.write(Anchor::At(Some("a1".to_owned())), guard, &|| {})
+    }
+
+    /// Writes a label; `meanwhile` is called whenever the file's own lock was just taken.
+    fn write(&self, anchor: Anchor, guard: Guard, meanwhile: &(dyn Fn() + Sync)) -> Result<Committed> {
+        let now = || {
+            meanwhile();
+            1_767_607_201_000
+        };
+        let patience = Patience { timeout: Duration::from_millis(500), now: &now, stop: &|| None };
+        let commit = Commit {
+            path: &self.path,
+            manners: Manners { patience, force: false },
+            jobs: 1,
+            anchor,
+            guard,
+            needs: vec!["u1".to_owned()],
+        };
+        let mut count = 0;
+        let mut fresh = || {
+            count += 1;
+            format!("{count:08x}")
+        };
+        let mut world = World { now: "2026-01-05T10:00:00.000Z".to_owned(), fresh: &mut fresh };
+        let change = Change { target: "u1".to_owned(), name: Some("mark".to_owned()) };
+        commit.write(&self.session, &mut world, &mut |draft: &mut Draft<'_>| change.append(draft))
+    }
+
+    /// Replaces the file that was read by another one, as agents rewrite sessions.
+    fn replace(&self, bytes: &[u8]) {
+        let new = self.path.with_extension("new");
+        fs::write(&new, bytes).unwrap();
+        fs::rename(new, &self.path).unwrap();
+    }
+
+    #[track_caller]
+    fn is_changed(&self, result: Result<Committed>, now: &[u8]) {
+        assert!(matches!(result, Err(Error::Changed { .. })), "{result:?}");
+        untouched(&self.scratch, now);
+    }
+
+    /// Checks that one line was written after `now`; returns it.
+    #[track_caller]
+    fn is_done(&self, result: Result<Committed>, now: &[u8]) -> Value {
+        let done = result.unwrap();
+        let [line] = &appended(now, &bytes(&self.scratch))[..] else { panic!("not one line") };
+        assert_eq!(line["id"], done.ids[0]);
+        assert_eq!(line["parentId"], json!(done.anchor));
+        assert_eq!(names(self.scratch.path("")), ["s.jsonl"]);
+        line.clone()
+    }
+}
+
+fn at(id: &str) -> Option<String> {
+    Some(id.to_owned())
+}
+
+/// Returns [`forked`] with more entries.
+fn more(entries: &[String]) -> Vec<u8> {
+    let mut bytes = bytes(&forked());
+    entries.iter().for_each(|entry| bytes.extend_from_slice(format!("{entry}\n").as_bytes()));
+    bytes
+}
+
+#[test]
+fn more_than_a_megabyte_added_by_others_is_seen() {
+    let stale = Stale::new(forked());
+    append_like_an_agent(&stale.path, &message("c1", "b2", "user", &"x".repeat(3 << 20)));
+    append_like_an_agent(&stale.path, &message("c2", "c1", "user", "last"));
+    let now = bytes(&stale.scratch);
+    assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["parentId"], "c2");
+}
+
+#[test]
+fn children_read_before_do_not_trip_the_guard() {
+    // Also if their line has no line feed, so that it is read again when writing.
+    for end in ["\n", ""] {
+        let old = more(&[message("t3", "t2", "assistant", "x")]);
+        let old = [old.strip_suffix(b"\n").unwrap(), end.as_bytes()].concat();
+        let stale = Stale::new(Scratch::bytes(&old));
+        stale.is_done(stale.summarize(Guard::Childless(at("t2"))), &old);
+    }
+}
+
+#[test]
+fn file_that_stopped_being_a_session_is_reported() {
+    for (now, kind) in [(&b"rubbish\n"[..], "not-a-session"), (b"", "empty")] {
+        let stale = Stale::new(forked());
+        stale.replace(now);
+        let error = stale.label(Anchor::Leaf).unwrap_err();
+        assert_eq!(error.kind().name(), kind);
+        untouched(&stale.scratch, now);
+    }
+    let stale = Stale::new(forked());
+    fs::remove_file(&stale.path).unwrap();
+    assert_eq!(stale.label(Anchor::Leaf).unwrap_err().kind().name(), "io");
+    assert_eq!(names(stale.scratch.path("")), Vec::<String>::new(), "a file was made");
+}
+
+#[test]
+fn file_that_became_newer_version_is_refused() {
+    let stale = Stale::new(forked());
+    let now = String::from_utf8(more(&[])).unwrap().replace("\"version\":3", "\"version\":4").into_bytes();
+    stale.replace(&now);
+    assert_eq!(stale.label(Anchor::Leaf).unwrap_err().kind().name(), "unsupported-version");
+    untouched(&stale.scratch, &now);
+}
+
+#[test]
+fn file_rewritten_in_place_is_read_again() {
+    // Longer than before, so that neither its length nor its name shows it.
+    for repeats in [[100, 300], [1, 300]] {
+        let stale = Stale::new(forked());
+        let now = bytes(&Scratch::new(&[
+            message("u1", "", "user", &"rewritten ".repeat(repeats[0])),
+            message("x1", "u1", "assistant", &"with other entries ".repeat(repeats[1])),
+        ]));
+        fs::write(&stale.path, &now).unwrap();
+        assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["parentId"], "x1");
+    }
+}
+
+#[test]
+fn file_that_keeps_changing_is_given_up_on() {
+    for (times, is_done) in [(3, true), (1000, false)] {
+        let entries: Vec<_> = (0..20).map(|at| message(&format!("m{at}"), "u1", "user", "x")).collect();
+        let stale = Stale::new(Scratch::new(&[&[message("u1", "", "user", "x")][..], &entries].concat()));
+        let left = AtomicUsize::new(times);
+        let shrink = || {
+            let stop = |left: usize| left.checked_sub(1);
+            let order = Ordering::Relaxed;
+            if left.fetch_update(order, order, stop).is_ok() {
+                let bytes = fs::read(&stale.path).unwrap();
+                let cut = bytes[..bytes.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
+                OpenOptions::new().write(true).open(&stale.path).unwrap().set_len(cut as u64).unwrap();
+            }
+        };
+        let result = stale.write(Anchor::Leaf, Guard::None, &shrink);
+        let now = bytes(&stale.scratch);
+        match is_done {
+            true => {
+                assert_eq!(result.unwrap().anchor, at("m16"));
+                assert_eq!(lines(&now).len(), 2 + 17 + 1);
+            }
+            false => stale.is_changed(result, &now),
+        }
+    }
+}
+
+/// Replaces a file once. Called when we have just taken the file's own lock: the other program held
+/// the record until now, puts its new file in place, and releases the record. What we locked is
+/// not the session any more.
+fn swap<'a>(stale: &'a Stale, now: &'a [u8]) -> impl Fn() + Sync + 'a {
+    let once = Once::new();
+    move || once.call_once(|| stale.replace(now))
+}
+
+#[test]
+fn append_sees_rewrite_that_ended_just_before_the_lock() {
+    let now = more(&[message("c1", "b2", "user", "rewritten")]);
+    let stale = Stale::new(forked());
+    let result = stale.write(Anchor::Leaf, Guard::None, &swap(&stale, &now));
+    assert_eq!(stale.is_done(result, &now)["parentId"], "c1");
+}
+
+#[test]
+fn whole_file_change_keeps_rewrite_that_ended_just_before_the_lock() {
+    let now = [OLD, b"{\"type\":\"message\",\"id\":\"u9\",\"parentId\":\"u1\",\"message\":{}}\n"].concat();
+    let stale = Stale::new(Scratch::bytes(OLD));
+    let result = stale.write(Anchor::Leaf, Guard::None, &swap(&stale, &now));
+    let found = String::from_utf8(bytes(&stale.scratch)).unwrap();
+    assert!(found.contains("\"u9\""), "an entry of the other program is lost: {result:?}, {found}");
+}
+
+#[test]
+fn whole_file_change_refuses_changed_file() {
+    let grown = [OLD, b"{\"type\":\"message\",\"id\":\"u2\",\"parentId\":\"u1\",\"message\":{}}\n"].concat();
+    let check = |change: &dyn Fn(&Stale), now: &[u8]| {
+        let stale = Stale::new(Scratch::bytes(OLD));
+        change(&stale);
+        stale.is_changed(stale.label(Anchor::Leaf), now);
+    };
+    check(&|stale| fs::write(&stale.path, &grown).unwrap(), &grown);
+    check(&|stale| stale.replace(&grown), &grown);
+    check(&|stale| stale.replace(OLD), OLD);
+    check(&|stale| fs::write(&stale.path, &OLD[..40]).unwrap(), &OLD[..40]);
+}
+
+#[test]
+fn new_file_does_not_replace_one_made_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.jsonl");
+    let patience = Patience { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
+    let result = write::create(&path, Permissions::from_mode(0o600), patience, &mut |out| {
+        out.write_all(b"ours").unwrap();
+        fs::write(&path, b"theirs").unwrap();
+        Ok(())
+    });
+    assert!(matches!(result, Err(Error::Exists { .. })), "{result:?}");
+    assert_eq!(fs::read(&path).unwrap(), b"theirs");
+    assert_eq!(names(folder.path()), ["new.jsonl"]);
+}
+
+#[test]
+fn next_run_removes_files_of_dead_run() {
+    let pid = dead_pid();
+    for session in [&bytes(&forked())[..], OLD] {
+        let scratch = Scratch::bytes(session);
+        fs::write(scratch.path(format!(".s.jsonl.session-tree.{pid}.tmp")), b"half").unwrap();
+        fs::write(scratch.path(".s.jsonl.lock"), format!("{pid}:1\n")).unwrap();
+        scratch.run("label s.jsonl u1 x").ok();
+        assert_eq!(names(scratch.path("")), ["s.jsonl"]);
+    }
+}
