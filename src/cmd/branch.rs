@@ -353,7 +353,7 @@ impl BranchArgs {
         let mut bodies = Bodies::new(session);
         listing.print(output, nodes, |&node| {
             let words = bodies.words(node)?;
-            let mut row = vec![ids.of(node)];
+            let mut row = vec![ids.of(node).into_owned()];
             row.extend(is_table.then(|| time::minute(session.stamp(node))));
             row.push(entry::text(&app.screen, &words));
             Ok(row)
