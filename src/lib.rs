@@ -8,7 +8,7 @@
 //! source   line     entry      load       walk shape rows select filter search
 //!          text     preview    session    offer lookup context message summary check
 //!          json     upgrade    body       navigate branch label migrate
-//!          time     problem               usage stats compare
+//!          time     problem count         usage stats compare
 //!          when                                └────► draft commit ─► lock write (disk)
 //! ```
 //!

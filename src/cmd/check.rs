@@ -199,12 +199,7 @@ impl CheckArgs {
 /// Writes the baseline.
 fn update(app: &App, path: &Path, known: &Baseline) -> Result<()> {
     world::prepare()?;
-    let saved = known.save(path, world::patience(Duration::from_secs(10)))?;
-    if saved.broke_links {
-        app.report.warn(WarningKind::HardLink, super::HARD_LINK, Some(path), None);
-    }
-    if let Some(unsynced) = saved.unsynced {
-        super::warn_unsynced(app, &unsynced, path);
-    }
+    let effects = known.save(path, world::patience(Duration::from_secs(10)))?;
+    super::warn_of(app, &effects, path);
     Ok(())
 }

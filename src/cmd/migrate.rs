@@ -1,5 +1,6 @@
 //! `migrate`: brings old files to version 3.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,6 +10,7 @@ use clap::{Args, ValueEnum};
 use super::App;
 use super::paths::{self, Paths};
 use super::world::{self, Writing};
+use crate::core::disk::rights::Rights;
 use crate::core::disk::write;
 use crate::core::error::Error;
 use crate::core::migrate::file::{self, Options, Outcome, Status};
@@ -166,14 +168,11 @@ impl MigrateArgs {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        let permissions = source.permissions().unwrap_or_else(world::private);
         let patience = self.writing.manners().patience;
-        let created = write::create(output, permissions, patience, &mut |out| file::form(&source, need, out));
-        let unsynced = created.about(output)?;
+        let fill = &mut |out: &mut dyn Write| file::form(&source, need, out);
+        let effects = write::create(output, &Rights::like(&source), patience, fill).about(output)?;
         drop(progress);
-        if let Some(unsynced) = unsynced {
-            super::warn_unsynced(app, &unsynced, output);
-        }
+        super::warn_of(app, &effects, output);
         super::ended(self.print(app, files, &[outcome]), Some(output), None)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -207,12 +206,7 @@ impl MigrateArgs {
             (Some(error), _) => app.report.failure(&self.failure(error, &file.path)),
             (None, _) => {}
         }
-        if outcome.broke_links {
-            warn(WarningKind::HardLink, super::HARD_LINK, None);
-        }
-        if let Some(unsynced) = &outcome.unsynced {
-            super::warn_unsynced(app, unsynced, &file.path);
-        }
+        super::warn_of(app, &outcome.effects, &file.path);
     }
 
     fn failure(&self, error: &Error, path: &Path) -> Failure {

@@ -1,9 +1,7 @@
 //! What the core must not know by itself: the clock, random ids, signals.
 
-use std::fs::Permissions;
 use std::io;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -156,11 +154,6 @@ pub(super) fn session_id() -> String {
 fn session_id_at(since: Duration) -> String {
     let time = uuid::Timestamp::from_unix(uuid::NoContext, since.as_secs(), since.subsec_nanos());
     Uuid::new_v7(time).to_string()
-}
-
-/// Gives the permissions of a new file that comes from no other one.
-pub(super) fn private() -> Permissions {
-    Permissions::from_mode(0o600)
 }
 
 /// Reads the time from which on something counts.

@@ -4,14 +4,14 @@
 //! files only grow, so that both stay what they are.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::{Checked, Code, Spot};
 use crate::core::disk::lock::Patience;
-use crate::core::disk::write::{self, Manners, Place, Replaced};
+use crate::core::disk::rights::Rights;
+use crate::core::disk::write::{self, Manners, Place, SideEffects};
 use crate::core::entry::Scan;
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
@@ -46,11 +46,9 @@ impl Baseline {
     ///
     /// # Errors
     /// As [`write::create`] and [`write::replace`].
-    pub fn save(&self, path: &Path, patience: Patience<'_>) -> Result<Replaced> {
+    pub fn save(&self, path: &Path, patience: Patience<'_>) -> Result<SideEffects> {
         if fs::symlink_metadata(path).is_err() {
-            let permissions = Permissions::from_mode(0o600);
-            let unsynced = write::create(path, permissions, patience, &mut |out| self.write(out))?;
-            return Ok(Replaced { broke_links: false, unsynced });
+            return write::create(path, &Rights::usual(), patience, &mut |out| self.write(out));
         }
         let no_file =
             || Error::Usage { message: "the baseline must be a file".to_owned(), hint: "name a file".to_owned() };

@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::{CURRENT, Need, Torn, copy, need};
-use crate::core::disk::write::{self, Backup, Manners, Place, Unsynced};
+use crate::core::disk;
+use crate::core::disk::backup::Backup;
+use crate::core::disk::write::{self, Manners, Place, SideEffects};
 use crate::core::error::{Error, Result};
 use crate::core::read::source::{Source, Stat};
 use crate::core::words::listed;
@@ -44,10 +46,8 @@ pub struct Outcome {
     pub status: Status,
     /// Why it could not be done.
     pub error: Option<Error>,
-    /// Whether the file had other names, which go on naming the old one.
-    pub broke_links: bool,
-    /// What is not on the disk.
-    pub unsynced: Option<Unsynced>,
+    /// What else the write did.
+    pub effects: SideEffects,
 }
 
 /// How to migrate.
@@ -69,13 +69,13 @@ impl Outcome {
             Need::Nothing => (CURRENT, CURRENT, Status::Current),
             Need::Newer(version) => (version, version, Status::Newer),
         };
-        Self { from: Some(from), to: Some(to), status, error: None, broke_links: false, unsynced: None }
+        Self { from: Some(from), to: Some(to), status, error: None, effects: SideEffects::default() }
     }
 
     fn failed(from: Option<u32>, error: Error) -> Self {
         let is_session = !matches!(error, Error::NotASession { .. } | Error::Empty);
         let status = if is_session { Status::Failed } else { Status::NotASession };
-        Self { from, to: from, status, error: Some(error), broke_links: false, unsynced: None }
+        Self { from, to: from, status, error: Some(error), effects: SideEffects::default() }
     }
 }
 
@@ -108,7 +108,7 @@ fn once<G>(
         return Err(no_file());
     }
     if !only_report {
-        write::clear_left_over(path);
+        disk::clear_left_over(path);
     }
     let source = Source::open(path)?;
     let _watched = watch(&source);
@@ -135,9 +135,7 @@ fn once<G>(
     if let (Err(_), Some(backup)) = (&replaced, backup) {
         backup.discard(place.path());
     }
-    let replaced = replaced?;
-    let (broke_links, unsynced) = (replaced.broke_links, replaced.unsynced);
-    Ok(Outcome { status: Status::Migrated, broke_links, unsynced, ..outcome })
+    Ok(Outcome { status: Status::Migrated, effects: replaced?, ..outcome })
 }
 
 /// Writes a file as version 3, an unfinished last line too; one that is not of an old version as it is.
