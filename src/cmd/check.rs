@@ -12,10 +12,11 @@ use std::sync::atomic::Ordering;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::App;
+use super::args::{FormatArg, Formats};
 use super::lookup;
 use super::paths::{self, Job, Paths};
 use super::world;
+use super::{App, Task};
 use crate::core::check::baseline::Baseline;
 use crate::core::check::{self, Checked, Code, Finding, Severity, Spot, why};
 use crate::core::disk::write::{self, Manners, Place};
@@ -61,12 +62,8 @@ pub struct CheckArgs {
     /// Say which entry agents resume at and why, and list the tips of all branches
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -79,6 +76,50 @@ enum Format {
     Github,
     /// One SARIF 2.1.0 document, for code scanning
     Sarif,
+}
+
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+
+    fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Sarif)
+    }
+}
+
+impl Task for CheckArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
+    }
+
+    fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
+        let policy = Policy::new(&self)?;
+        if self.why_leaf {
+            for path in &mut self.paths.paths {
+                *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
+            }
+        }
+        let jobs = paths::jobs(self.paths.given()?);
+        if self.why_leaf {
+            return self.why(app, &jobs);
+        }
+        if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
+            refuse_other_files(path)?;
+        }
+        let mut out = Findings::new(self.form(), app.screen.clone())?;
+        let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
+        if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
+            update(app, path, &known).about(path)?;
+            counts = Counts { files: counts.files, known: counts.known, ..Counts::default() };
+        }
+        out.finish(counts)?;
+        let says_no = counts.errors > 0 || counts.denied > 0;
+        Ok(match (could_not, says_no) {
+            (true, _) => Exit::CouldNot,
+            (false, true) => Exit::SaysNo,
+            (false, false) => Exit::Done,
+        }
+        .into())
+    }
 }
 
 /// Which findings count, and how.
@@ -180,14 +221,8 @@ impl Done {
 }
 
 impl CheckArgs {
-    /// Tells whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        matches!(self.form(), Form::Json | Form::Sarif)
-    }
-
     fn form(&self) -> Form {
-        match self.format {
-            _ if self.json => Form::Json,
+        match self.format.get() {
             Format::Text => Form::Text,
             Format::Json => Form::Json,
             Format::Github => Form::Github,
@@ -195,43 +230,8 @@ impl CheckArgs {
         }
     }
 
-    /// Runs the command; the exit code tells of errors and denied warnings.
-    ///
-    /// # Errors
-    /// A [`Failure`] that keeps all files from being checked, or what the system says of writing
-    /// to stdout.
-    pub fn run(mut self, app: &App) -> Result<ExitCode> {
-        let policy = Policy::new(&self)?;
-        if self.why_leaf {
-            for path in &mut self.paths.paths {
-                *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
-            }
-        }
-        let jobs = paths::jobs(self.paths.given()?);
-        if self.why_leaf {
-            return self.why(app, &jobs);
-        }
-        if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
-            refuse_other_files(path)?;
-        }
-        let mut out = Findings::new(self.form(), app.screen.clone())?;
-        let (mut counts, known, could_not) = self.all(app, &jobs, &policy, &mut out)?;
-        if let Some(path) = self.baseline.as_ref().filter(|_| self.update_baseline) {
-            update(app, path, &known).about(path)?;
-            counts = Counts { files: counts.files, known: counts.known, ..Counts::default() };
-        }
-        out.finish(counts)?;
-        let says_no = counts.errors > 0 || counts.denied > 0;
-        Ok(match (could_not, says_no) {
-            (true, _) => Exit::CouldNot,
-            (false, true) => Exit::SaysNo,
-            (false, false) => Exit::Done,
-        }
-        .into())
-    }
-
     fn why(&self, app: &App, jobs: &[Job]) -> Result<ExitCode> {
-        if matches!(self.format, Format::Github | Format::Sarif) {
+        if matches!(self.format.get(), Format::Github | Format::Sarif) {
             let hint = "use `--format text` or `--format json`";
             return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
         }
@@ -243,7 +243,7 @@ impl CheckArgs {
             why::explain(source, app.jobs)
         });
         let why = source.about(path)?;
-        ui::check::why(&path.display().to_string(), &why, self.is_json(), &app.screen)?;
+        ui::check::why(&path.display().to_string(), &why, self.format.is_json(), &app.screen)?;
         Ok(ExitCode::SUCCESS)
     }
 

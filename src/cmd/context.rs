@@ -2,10 +2,13 @@
 
 use std::io;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::{App, SessionArg};
+use super::args::{FormatArg, Formats, SessionArg};
+use super::{App, Task};
 use crate::core::context::compare;
 use crate::core::context::message;
 use crate::core::context::stats;
@@ -55,12 +58,8 @@ pub struct ContextArgs {
     /// the same. With `--root` all messages there are new.
     #[arg(long, value_name = "ENTRY")]
     diff: Option<String>,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -73,22 +72,28 @@ enum Format {
     Llm,
 }
 
-impl ContextArgs {
-    /// Tells whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format != Format::Text
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+
+    fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Llm)
+    }
+}
+
+impl Task for ContextArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
     }
 
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(mut self, app: &App) -> Result<()> {
+    fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.check()?;
         self.session.find(app)?;
-        self.print(app).about(&self.session.session)
+        self.print(app).about(&self.session.session)?;
+        Ok(ExitCode::SUCCESS)
     }
+}
 
+impl ContextArgs {
     fn print(&self, app: &App) -> Result<()> {
         // Rows of tool results show their calls.
         let keep = Keep { calls: self.diff.is_some(), ..Keep::NOTHING };
@@ -103,25 +108,25 @@ impl ContextArgs {
         app.report.problems(&context.problems.list(), &self.session.session);
         let mut output = Output::new();
         output.hold();
-        if let Some(file) = self.session.found().filter(|_| !self.is_json()) {
+        if let Some(file) = self.session.found().filter(|_| !self.format.is_json()) {
             output.text(&transcript::file(&app.screen, file))?;
         }
-        match (self.json, self.format) {
+        match self.format.get() {
             _ if self.stats => self.stats(&mut output, app, &session, &mut bodies, &context)?,
             _ if other.is_some() => self.diff(&mut output, app, &mut bodies, &context, other)?,
-            (true, _) | (_, Format::Json) => self.json(&mut output, &session, &mut bodies, &context)?,
-            (_, Format::Llm) => {
+            Format::Json => self.json(&mut output, &session, &mut bodies, &context)?,
+            Format::Llm => {
                 output.text("[")?;
                 self.messages(&mut output, &mut bodies, &context, true)?;
                 output.text("]\n")?;
             }
-            (_, Format::Text) => self.transcript(&mut output, app, &session, &mut bodies, &context)?,
+            Format::Text => self.transcript(&mut output, app, &session, &mut bodies, &context)?,
         }
         Ok(output.finish()?)
     }
 
     fn check(&self) -> Result<()> {
-        let (option, hint) = match (self.stats, self.diff.is_some(), self.format) {
+        let (option, hint) = match (self.stats, self.diff.is_some(), self.format.get()) {
             (true, true, _) => ("`--stats` and `--diff` do not go together", "leave one of them out"),
             (true, false, Format::Llm) => ("`--stats` has no form for a model", "use `--format text` or `--json`"),
             (false, true, Format::Llm) => ("`--diff` has no form for a model", "use `--format text` or `--json`"),
@@ -140,7 +145,7 @@ impl ContextArgs {
     ) -> Result<()> {
         let stats = stats::measure(bodies, context)?;
         let leaf = context.leaf.map(|leaf| session.id(leaf));
-        if self.is_json() {
+        if self.format.is_json() {
             return Ok(output.json_line(&StatsRow::new(session, leaf, &stats))?);
         }
         Ok(output.text(&table::text(session, leaf, &stats, &app.screen))?)
@@ -161,7 +166,7 @@ impl ContextArgs {
         let problems: Vec<_> = to.problems.list().into_iter().filter(|problem| !told.contains(problem)).collect();
         app.report.problems(&problems, &self.session.session);
         let difference = compare::messages(bodies, from, to)?;
-        if self.is_json() {
+        if self.format.is_json() {
             return Ok(output.json_line(&DifferenceRow::new(bodies, from, to, &difference)?)?);
         }
         let text = DifferenceText::new(session, &difference, &app.screen);

@@ -12,9 +12,10 @@ use std::sync::atomic::Ordering;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::App;
+use super::args::{FormatArg, Formats, Writing};
 use super::paths::{self, Job, Paths};
-use super::world::{self, Writing};
+use super::world;
+use super::{App, Task};
 use crate::core::disk::write::{self, Backup, Place, Unsynced};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::migrate::{self, Need, Torn};
@@ -59,12 +60,8 @@ pub struct MigrateArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -73,6 +70,50 @@ enum Format {
     Text,
     /// One object a file
     Json,
+}
+
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+}
+
+impl Task for MigrateArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
+    }
+
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
+        self.backup.as_deref().map_or(Ok(()), check_suffix)?;
+        let given = self.paths.given()?;
+        given.iter().try_for_each(|path| refuse_everything(path, app.screen.home.as_deref()))?;
+        let jobs = paths::jobs(given);
+        if self.output.as_deref() != Some(Path::new("-")) {
+            world::prepare()?;
+        }
+        if let Some(output) = &self.output {
+            return self.one(app, &jobs, output);
+        }
+        let outcomes = self.all(app, &jobs);
+        let is_changed = outcomes.iter().any(|outcome| outcome.status == Status::Migrated);
+        let printed = self.tell(app, &jobs, &outcomes);
+        if is_changed {
+            super::ended(printed, None, None)?
+        } else {
+            printed?
+        }
+        if let Some(stopped) = interrupted(&outcomes) {
+            return Ok(stopped.into());
+        }
+        let is_bad = |(job, outcome): (&Job, &Outcome)| match outcome.status {
+            Status::Failed => true,
+            Status::NotASession => job.is_named,
+            _ => false,
+        };
+        if jobs.iter().zip(&outcomes).any(is_bad) {
+            return Ok(Exit::CouldNot.into());
+        }
+        let needs = self.check && outcomes.iter().any(|outcome| outcome.status == Status::WouldMigrate);
+        Ok(if needs { Exit::SaysNo } else { Exit::Done }.into())
+    }
 }
 
 /// How often a file that changes under our hands is tried.
@@ -118,50 +159,6 @@ impl Status {
 }
 
 impl MigrateArgs {
-    /// Tells whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
-    }
-
-    /// Runs the command; the exit code tells of failed files and of files to migrate.
-    ///
-    /// # Errors
-    /// A [`Failure`] that keeps all files from being migrated, or what the system says of writing
-    /// to stdout.
-    pub fn run(self, app: &App) -> Result<ExitCode> {
-        self.backup.as_deref().map_or(Ok(()), check_suffix)?;
-        let given = self.paths.given()?;
-        given.iter().try_for_each(|path| refuse_everything(path, app.screen.home.as_deref()))?;
-        let jobs = paths::jobs(given);
-        if self.output.as_deref() != Some(Path::new("-")) {
-            world::prepare()?;
-        }
-        if let Some(output) = &self.output {
-            return self.one(app, &jobs, output);
-        }
-        let outcomes = self.all(app, &jobs);
-        let is_changed = outcomes.iter().any(|outcome| outcome.status == Status::Migrated);
-        let printed = self.tell(app, &jobs, &outcomes);
-        if is_changed {
-            super::ended(printed, None, None)?
-        } else {
-            printed?
-        }
-        if let Some(stopped) = interrupted(&outcomes) {
-            return Ok(stopped.into());
-        }
-        let is_bad = |(job, outcome): (&Job, &Outcome)| match outcome.status {
-            Status::Failed => true,
-            Status::NotASession => job.is_named,
-            _ => false,
-        };
-        if jobs.iter().zip(&outcomes).any(is_bad) {
-            return Ok(Exit::CouldNot.into());
-        }
-        let needs = self.check && outcomes.iter().any(|outcome| outcome.status == Status::WouldMigrate);
-        Ok(if needs { Exit::SaysNo } else { Exit::Done }.into())
-    }
-
     fn all(&self, app: &App, jobs: &[Job]) -> Vec<Outcome> {
         let counted = Arc::default();
         // Of a single file the bytes are counted.
@@ -304,7 +301,7 @@ impl MigrateArgs {
         }
         let outcomes = [Outcome::of(Some(from), Some(to), status)];
         if output == Path::new("-") {
-            if self.is_json() {
+            if self.format.is_json() {
                 app.report.result(&row(&jobs[0], &outcomes[0]));
             } else if status == Status::Newer {
                 self.warn_of_newer(app, path, from);
@@ -327,11 +324,11 @@ impl MigrateArgs {
         for (job, outcome) in jobs.iter().zip(outcomes) {
             match (&outcome.error, outcome.status, outcome.from) {
                 (Some(failure), ..) if failure.kind == ErrorKind::Interrupted && stopped.replace(()).is_some() => {}
-                (Some(failure), Status::NotASession, _) if !self.is_json() && !job.is_named => {
+                (Some(failure), Status::NotASession, _) if !self.format.is_json() && !job.is_named => {
                     let message = format!("skipped: {}", failure.message);
                     app.report.warn(WarningKind::NotASession, &message, Some(&job.path), failure.line);
                 }
-                (Some(failure), ..) if !self.is_json() => app.report.failure(failure),
+                (Some(failure), ..) if !self.format.is_json() => app.report.failure(failure),
                 (None, Status::Newer, Some(version)) => self.warn_of_newer(app, &job.path, version),
                 _ => {}
             }
@@ -341,11 +338,11 @@ impl MigrateArgs {
             if let Some(unsynced) = &outcome.unsynced {
                 super::warn_unsynced(app, unsynced, &job.path);
             }
-            if self.is_json() {
+            if self.format.is_json() {
                 output.json_line(&row(job, outcome))?;
             }
         }
-        if !self.is_json() {
+        if !self.format.is_json() {
             let files = jobs.iter().zip(outcomes);
             let files: Vec<_> = files
                 .map(|(job, outcome)| summary::File {

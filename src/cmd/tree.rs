@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::{App, SessionArg, world};
+use super::args::{FormatArg, Formats, SessionArg};
+use super::{App, Task, world};
 use crate::core::entry::{Kind, Traits};
 use crate::core::problem::WarningKind;
 use crate::core::read::load::Keep;
@@ -91,12 +94,8 @@ pub struct TreeArgs {
     /// Add the whole entry to each row (with --format jsonl)
     #[arg(long, hide_short_help = true)]
     full: bool,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -129,6 +128,27 @@ enum Format {
     Mermaid,
 }
 
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+
+    fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl)
+    }
+}
+
+impl Task for TreeArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
+    }
+
+    fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
+        self.check(app)?;
+        self.session.find(app)?;
+        self.print(app).about(&self.session.session)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 impl FilterArg {
     fn filter(self) -> Filter {
         match self {
@@ -142,31 +162,12 @@ impl FilterArg {
 }
 
 impl TreeArgs {
-    fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
-    }
-
-    /// Tells whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        matches!(self.format(), Format::Json | Format::Jsonl)
-    }
-
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(mut self, app: &App) -> Result<()> {
-        self.check(app)?;
-        self.session.find(app)?;
-        self.print(app).about(&self.session.session)
-    }
-
     fn print(&self, app: &App) -> Result<()> {
         let filter = self.filter.filter();
         // Words are kept where it is known beforehand that they are printed; else they are read.
         let prints_words = self.entry.is_empty() && !self.is_nested();
         let prints_most = !(self.branches || self.tips || self.depth.is_some() || self.period().is_bound())
-            && matches!(self.format(), Format::Text | Format::Table | Format::Jsonl);
+            && matches!(self.format.get(), Format::Text | Format::Table | Format::Jsonl);
         let looks = self.search.is_some();
         let is_known = prints_words && (prints_most || looks) && !self.path && filter != Filter::LabeledOnly;
         let words = |traits: Traits| is_known && filter.shows(traits, false, false);
@@ -185,7 +186,7 @@ impl TreeArgs {
         if self.tips {
             return view.tips();
         }
-        match self.format() {
+        match self.format.get() {
             Format::Text => view.text(),
             Format::Table => view.table(),
             Format::Json => view.nested(),
@@ -201,7 +202,7 @@ impl TreeArgs {
 
     /// Tells whether the whole tree is printed as nested nodes.
     fn is_nested(&self) -> bool {
-        self.format() == Format::Json && self.entry.is_empty() && !self.tips
+        self.format.get() == Format::Json && self.entry.is_empty() && !self.tips
     }
 
     fn check(&self, app: &App) -> Result<()> {
@@ -223,7 +224,7 @@ impl TreeArgs {
 
     /// Finds options that do not go together: says so, and what to do.
     fn misuse(&self) -> Option<(String, &'static str)> {
-        let format = self.format();
+        let format = self.format.get();
         let plain = |message: &str, hint| Some((message.to_owned(), hint));
         if self.full && self.tips {
             return plain("`--full` goes with rows of entries, not with `--tips`", "leave one of them out");
@@ -342,7 +343,7 @@ impl View<'_> {
         let is_deep = |node: NodeId| depths[node.index()] > most;
         let mut shape = Shape::new(session, &order, |node| shown[node.index()] && !is_deep(node));
         let untold = shape.note_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
-        if untold > 0 && !self.args.is_json() {
+        if untold > 0 && !self.args.format.is_json() {
             let entries = counted(untold, "entry is", "entries are");
             self.app.report.hint(&format!("{entries} deeper, with nothing shown above"));
         }

@@ -15,7 +15,7 @@ use crate::ui::tree::TreeText;
 impl View<'_> {
     pub(super) fn tips(&mut self) -> Result<()> {
         let tips = self.shape()?.1.tips(self.session, self.leaf);
-        match self.args.format() {
+        match self.args.format.get() {
             Format::Json | Format::Jsonl => self.tip_objects(&tips),
             format => self.tip_texts(&tips, format == Format::Table),
         }
@@ -56,7 +56,7 @@ impl View<'_> {
     }
 
     fn tip_objects(&mut self, tips: &[Tip]) -> Result<()> {
-        let is_array = self.args.format() == Format::Json;
+        let is_array = self.args.format.get() == Format::Json;
         let mut output = Output::new();
         output.hold();
         output.text(if is_array { "[" } else { "" })?;

@@ -59,7 +59,7 @@ impl View<'_> {
         let mut output = Output::new();
         output.hold();
         for (at, &node) in nodes.iter().enumerate() {
-            if self.args.is_json() {
+            if self.args.format.is_json() {
                 output.json(self.bodies.entry(node)?.object().bytes())?;
                 output.text("\n")?;
                 continue;
