@@ -344,7 +344,7 @@ impl BranchArgs {
         let is_table = self.format.get() == Format::Table;
         let ids = ShortIds::new(session);
         let widest = ids.widest(nodes.iter().copied(), usize::MAX);
-        let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text", 0)];
         let listing = match is_table {
             true => Listing::new(&columns, &app.screen),
             false => Listing::new(&[columns[0], columns[2]], &app.screen).bare(),

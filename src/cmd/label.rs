@@ -242,8 +242,12 @@ impl LabelArgs {
             None => escape::line(&label.target_id).into_owned(),
         };
         let widest = labels.iter().map(|label| fit::width(&id(label))).max().unwrap_or(0);
-        let columns =
-            [Column::Whole("id", widest), Column::Text("label"), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        let columns = [
+            Column::Whole("id", widest),
+            Column::Text("label", 0),
+            Column::Whole("when (UTC)", 16),
+            Column::Text("text", 0),
+        ];
         Listing::new(&columns, &app.screen).print(output, &labels, |label| {
             let text = match label.target {
                 Some(target) => {

@@ -180,7 +180,9 @@ impl<'s> TreeText<'s> {
         columns[4] = width;
         columns[5..].iter_mut().zip(&line.marks).for_each(|(columns, (_, mark))| *columns = 2 + fit::width(mark));
         fit::share(&mut columns, width, &GIVES);
-        front.into_iter().zip(columns).for_each(|(piece, columns)| *piece = self.cut(piece, columns));
+        for (piece, columns) in front.into_iter().zip(columns).filter(|(piece, columns)| piece.len() > *columns) {
+            *piece = self.cut(piece, columns);
+        }
         let mut marks = columns[5..].iter();
         line.marks.retain(|_| marks.next().is_some_and(|&columns| columns > 0));
         let label = self.cut(&line.label, columns[4]);

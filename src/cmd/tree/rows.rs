@@ -99,10 +99,10 @@ impl View<'_> {
         let columns = [
             Column::Whole("id", ids.widest(nodes.iter().copied(), usize::MAX)),
             Column::Whole("when (UTC)", 16),
-            Column::Text("type"),
-            Column::Text("label"),
+            Column::Text("type", 0),
+            Column::Text("label", 0),
             // Beside the words there is to be room for what was searched for.
-            if is_search { Column::Wide("text", 400) } else { Column::Text("text") },
+            Column::Text("text", if is_search { 400 } else { 0 }),
         ];
         let mut listing = Listing::new(&columns, screen);
         for piece in nodes.chunks(PIECE) {
