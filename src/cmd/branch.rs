@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::world::{self, HookArgs};
-use super::{App, SessionArg};
+use super::args::{FormatArg, Formats, HookArgs, SessionArg};
+use super::{App, Task, world};
 use crate::core::disk::write;
 use crate::core::edit::branch::{self, Fork, Identity, Written};
 use crate::core::edit::commit;
@@ -69,12 +69,8 @@ pub struct BranchArgs {
     dry_run: bool,
     #[command(flatten)]
     hooks: HookArgs,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 /// What was made, or would be.
@@ -108,25 +104,26 @@ enum Format {
     Jsonl,
 }
 
-impl BranchArgs {
-    fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+
+    fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl)
+    }
+}
+
+impl Task for BranchArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
     }
 
-    /// Tells whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        matches!(self.format(), Format::Json | Format::Jsonl)
-    }
-
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(mut self, app: &App) -> Result<ExitCode> {
+    fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.session.find(app)?;
         self.branch(app).about(&self.session.session)
     }
+}
 
+impl BranchArgs {
     fn branch(&self, app: &App) -> Result<ExitCode> {
         if self.entry.is_some() || self.at.is_some() {
             return self.fork(app);
@@ -139,7 +136,7 @@ impl BranchArgs {
         let session = app.load(&self.session.session, Keep { words: &is_user, calls: false })?;
         let nodes: Vec<_> = session.nodes().filter(|&node| session.is_user(node)).collect();
         let mut output = Output::new();
-        match self.format() {
+        match self.format.get() {
             Format::Text | Format::Table => self.rows(app, &session, &nodes, &mut output)?,
             Format::Json | Format::Jsonl => self.json(&session, &nodes, &mut output)?,
         }
@@ -289,13 +286,13 @@ impl BranchArgs {
             labels: made.written.as_ref().map_or(0, |written| written.labels),
         };
         if self.prints_lines() && is_made {
-            if self.is_json() {
+            if self.format.is_json() {
                 app.report.result(&result);
             }
             return Ok(());
         }
         let mut output = Output::new();
-        match (self.is_json(), &made.path, &made.cancelled_by) {
+        match (self.format.is_json(), &made.path, &made.cancelled_by) {
             (true, ..) => output.json_line(&result)?,
             (false, Some(path), _) => output.path(path)?,
             (false, None, Some(hook)) => {
@@ -319,7 +316,7 @@ impl BranchArgs {
     fn json(&self, session: &Session, nodes: &[NodeId], output: &mut Output) -> Result<()> {
         output.hold();
         let mut bodies = Bodies::new(session);
-        let is_array = self.format() == Format::Json;
+        let is_array = self.format.get() == Format::Json;
         let mut mark = if is_array { "[" } else { "" };
         for &node in nodes {
             let row = BranchRow {
@@ -342,7 +339,7 @@ impl BranchArgs {
     }
 
     fn rows(&self, app: &App, session: &Session, nodes: &[NodeId], output: &mut Output) -> Result<()> {
-        let is_table = self.format() == Format::Table;
+        let is_table = self.format.get() == Format::Table;
         let ids = ShortIds::new(session);
         let widest = ids.widest(nodes.iter().copied(), usize::MAX);
         let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text", 0)];

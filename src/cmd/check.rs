@@ -7,11 +7,12 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::App;
+use super::args::{FormatArg, Formats};
 use super::folders;
 use super::lookup;
 use super::paths::{self, Paths};
 use super::world;
+use super::{App, Task};
 use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
 use crate::core::check::{self, why};
@@ -57,12 +58,8 @@ pub struct CheckArgs {
     /// Say which entry agents resume at and why, and list the tips of all branches
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,28 +74,20 @@ enum Format {
     Sarif,
 }
 
-impl CheckArgs {
-    /// Returns whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        matches!(self.form(), Form::Json | Form::Sarif)
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+
+    fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Sarif)
+    }
+}
+
+impl Task for CheckArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
     }
 
-    fn form(&self) -> Form {
-        match self.format {
-            _ if self.json => Form::Json,
-            Format::Text => Form::Text,
-            Format::Json => Form::Json,
-            Format::Github => Form::Github,
-            Format::Sarif => Form::Sarif,
-        }
-    }
-
-    /// Runs the command; the exit code tells of errors and denied warnings.
-    ///
-    /// # Errors
-    /// A [`Failure`] that keeps all files from being checked, or what the system says of writing
-    /// to stdout.
-    pub fn run(self, app: &App) -> Result<ExitCode> {
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
             return self.why(app);
         }
@@ -124,6 +113,17 @@ impl CheckArgs {
             _ => Exit::Done,
         }
         .into())
+    }
+}
+
+impl CheckArgs {
+    fn form(&self) -> Form {
+        match self.format.get() {
+            Format::Text => Form::Text,
+            Format::Json => Form::Json,
+            Format::Github => Form::Github,
+            Format::Sarif => Form::Sarif,
+        }
     }
 
     fn policy(&self) -> Result<Policy> {
@@ -191,7 +191,7 @@ impl CheckArgs {
             let _progress = app.reading(&source);
             why::explain(source, app.jobs)
         });
-        ui::check::why(&path.display().to_string(), &why.about(path)?, self.is_json(), &app.screen)?;
+        ui::check::why(&path.display().to_string(), &why.about(path)?, self.format.is_json(), &app.screen)?;
         Ok(ExitCode::SUCCESS)
     }
 }

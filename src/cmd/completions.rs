@@ -1,14 +1,14 @@
 //! `completions`: completion scripts for shells, and what these scripts ask.
 
 use std::ffi::OsString;
+use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 
-use super::{App, complete};
-use crate::cli::Cli;
+use super::{App, Task, complete};
 use crate::ui::bash::Typed;
-use crate::ui::choice;
+use crate::ui::choice::{self, Choice};
 use crate::ui::output::Output;
 
 /// Print the completion script of a shell
@@ -40,18 +40,30 @@ enum Shell {
 }
 
 impl CompletionsArgs {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// What the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<()> {
+    /// Returns what completes the command lines of this program.
+    pub fn of(self, program: Command) -> Completions {
+        Completions { program, args: self }
+    }
+}
+
+/// What completes the command lines of a program.
+#[derive(Debug)]
+pub struct Completions {
+    program: Command,
+    args: CompletionsArgs,
+}
+
+impl Task for Completions {
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
+        let Self { program, args: CompletionsArgs { shell, typed } } = *self;
         let mut output = Output::new();
-        if self.typed.is_empty() {
-            output.text(script(self.shell))?;
+        if typed.is_empty() {
+            output.text(script(shell))?;
         } else {
-            output.text(&answer(self.shell, &self.typed, app.jobs))?;
+            output.text(&answer(shell, &typed, |words| complete::choices(program, words, app.jobs)))?;
         }
-        Ok(output.finish()?)
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -72,9 +84,8 @@ fn script(shell: Shell) -> &'static str {
 /// Says what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
 /// the cursor and `COMP_WORDBREAKS`; else the words, the last of them up to the cursor: of
 /// fish this one is still quoted, and of PowerShell, which drops empty words, a dot stands before it.
-fn answer(shell: Shell, typed: &[OsString], jobs: usize) -> String {
+fn answer(shell: Shell, typed: &[OsString], ask: impl FnOnce(Vec<String>) -> Vec<Choice>) -> String {
     let mut words: Vec<_> = typed.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let ask = |words| complete::choices(Cli::command(), words, jobs);
     if shell == Shell::Bash {
         let mut words = words.into_iter();
         let (line, breaks) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::world::{self, Writing};
-use super::{App, SessionArg};
+use super::args::{FormatArg, Formats, SessionArg, Writing};
+use super::{App, Task, world};
 use crate::core::edit::commit::{self, Anchor, Commit, Guard};
 use crate::core::edit::draft::Draft;
 use crate::core::edit::label::{self, Change};
@@ -61,12 +63,8 @@ pub struct LabelArgs {
     leaf: Option<String>,
     #[command(flatten)]
     writing: Writing,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,21 +75,23 @@ enum Format {
     Json,
 }
 
-impl LabelArgs {
-    /// Tells whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+}
+
+impl Task for LabelArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
     }
 
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(mut self, app: &App) -> Result<()> {
+    fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.session.find(app)?;
-        self.act(app).about(&self.session.session)
+        self.act(app).about(&self.session.session)?;
+        Ok(ExitCode::SUCCESS)
     }
+}
 
+impl LabelArgs {
     fn act(&self, app: &App) -> Result<()> {
         let writes = self.name.is_some() || self.clear || self.from.is_some();
         if writes {
@@ -103,7 +103,7 @@ impl LabelArgs {
         match &self.entry {
             _ if writes => return self.write(app, &session, output),
             Some(name) => self.one(&session, name, &mut output)?,
-            None if self.is_json() => self.json(&session, &mut output)?,
+            None if self.format.is_json() => self.json(&session, &mut output)?,
             None => self.list(app, &session, &mut output)?,
         }
         Ok(output.finish()?)
@@ -141,7 +141,7 @@ impl LabelArgs {
         let rows = done.ids.iter().zip(&changes);
         let rows: Vec<_> = rows.map(|(id, change)| LabelChange::of(id, change, self.session.found(), synced)).collect();
         let mut print = || -> Result<()> {
-            match (self.is_json(), self.from.is_some()) {
+            match (self.format.is_json(), self.from.is_some()) {
                 (true, true) => output.json_line(&rows)?,
                 (true, false) => rows.iter().try_for_each(|row| output.json_line(row))?,
                 (false, _) => {
@@ -165,7 +165,7 @@ impl LabelArgs {
     fn words(&self, app: &App, session: &Session, changes: &[Change]) -> Result<Vec<String>> {
         let mut bodies = Bodies::new(session);
         let mut words = |change: &Change| -> Result<String> {
-            let Some(node) = session.find(&change.target).filter(|_| !self.is_json()) else {
+            let Some(node) = session.find(&change.target).filter(|_| !self.format.is_json()) else {
                 return Ok(String::new());
             };
             let words = bodies.words(node)?;
@@ -205,7 +205,7 @@ impl LabelArgs {
     fn one(&self, session: &Session, name: &str, output: &mut Output) -> Result<()> {
         let node = self.session.entry(session, session.leaf(), name)?;
         let label = session.label(node);
-        if self.is_json() {
+        if self.format.is_json() {
             let mut bodies = Bodies::new(session);
             let timestamp = label.map_or(Ok(Time::Absent), |label| Time::of(&mut bodies, label.set_by));
             let timestamp = timestamp?;

@@ -1,12 +1,14 @@
 //! `man`: the manual page.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::builder::StyledStr;
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use crate::cli::Cli;
+use super::{App, Task};
 use crate::ui::exit::Exit;
 use crate::ui::output::Output;
 
@@ -20,15 +22,16 @@ Examples:
   session-tree man > ~/.local/share/man/man1/session-tree.1  for ~/.local/bin")]
 pub struct ManArgs {}
 
-impl ManArgs {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// What the system says of writing to stdout.
-    pub fn run(self) -> Result<()> {
+/// The manual page of this program.
+#[derive(Debug)]
+pub struct Manual(pub Command);
+
+impl Task for Manual {
+    fn run(self: Box<Self>, _: &App) -> Result<ExitCode> {
         let mut output = Output::new();
-        output.text(&page()?)?;
-        Ok(output.finish()?)
+        output.text(&page(self.0)?)?;
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -72,14 +75,14 @@ const ENVIRONMENT: [(&str, &str); 11] = [
 const FILES: [(&str, &str); 2] =
     [("~/.pi/agent/sessions", "Sessions of pi."), ("~/.omp/agent/sessions", "Sessions of omp.")];
 
-/// Makes the manual page of the whole program, all commands in it.
+/// Returns the manual page of the whole program, all commands in it.
 ///
 /// # Errors
 /// None, but the library's signature has them.
-pub fn page() -> std::io::Result<String> {
+fn page(program: Command) -> std::io::Result<String> {
     // The page leaves nothing out that is left out of `-h`.
     let shown = |command: Command| command.mut_args(|argument| argument.hide_short_help(false));
-    let program = shown(Cli::command()).mut_subcommands(shown);
+    let program = shown(program).mut_subcommands(shown);
     // Without a date the page is the same wherever it is made; a blank keeps its place.
     let man = Man::new(program.clone()).title("SESSION-TREE").date(" ").manual("User Commands");
     let mut out = Vec::new();

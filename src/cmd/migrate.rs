@@ -7,9 +7,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::App;
+use super::args::{FormatArg, Formats, Writing};
 use super::paths::{self, Paths};
-use super::world::{self, Writing};
+use super::world;
+use super::{App, Task};
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write;
 use crate::core::error::Error;
@@ -55,12 +56,8 @@ pub struct MigrateArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -71,18 +68,16 @@ enum Format {
     Json,
 }
 
-impl MigrateArgs {
-    /// Returns whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+}
+
+impl Task for MigrateArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
     }
 
-    /// Runs the command; the exit code tells of failed files and of files to migrate.
-    ///
-    /// # Errors
-    /// A [`Failure`] that keeps all files from being migrated, or what the system says of writing
-    /// to stdout.
-    pub fn run(self, app: &App) -> Result<ExitCode> {
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.backup.as_deref().map_or(Ok(()), file::check_suffix)?;
         let given = self.paths.given()?;
         let home = app.screen.home.as_deref().map(Path::new);
@@ -119,7 +114,9 @@ impl MigrateArgs {
         }
         .into())
     }
+}
 
+impl MigrateArgs {
     /// Migrates all files, several at once.
     fn all(&self, app: &App, files: &[Named]) -> Result<Vec<Outcome>> {
         let options = Options {
@@ -161,7 +158,7 @@ impl MigrateArgs {
             file::form(&source, need, &mut stdout).about(path)?;
             drop(progress);
             stdout.finish()?;
-            if self.is_json() {
+            if self.format.is_json() {
                 app.report.result(&summary::row(path, &outcome));
             } else {
                 self.warn(app, &files[0], &outcome);
@@ -187,7 +184,7 @@ impl MigrateArgs {
             }
         }
         let outcomes: Vec<_> = files.iter().map(|file| file.path.as_path()).zip(outcomes).collect();
-        Ok(summary::print(&outcomes, self.is_json(), &app.screen)?)
+        Ok(summary::print(&outcomes, self.format.is_json(), &app.screen)?)
     }
 
     /// Reports what there is to say of a file beside its row.
@@ -199,7 +196,7 @@ impl MigrateArgs {
                 warn(WarningKind::NewerVersion, &message, None);
             }
             // Its row has the error.
-            _ if self.is_json() => {}
+            _ if self.format.is_json() => {}
             (Some(error), _) if outcome.status == Status::NotASession && !file.is_named => {
                 warn(WarningKind::NotASession, &format!("skipped: {error}"), error.line());
             }

@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
@@ -12,21 +12,17 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::core::disk::write::{SideEffects, Unsynced};
-use crate::core::edit::commit::Committed;
 use crate::core::error::{Error, reason};
-use crate::core::naming;
 use crate::core::problem::WarningKind;
 use crate::core::read::load::Keep;
 use crate::core::read::source::Source;
-use crate::core::session::{NodeId, Session};
-use crate::hooks::{About, HookFailed};
-use crate::run::Failed;
-use crate::ui::exit::Exit;
+use crate::core::session::Session;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
 use crate::ui::report::{About as _, Failure, Report};
 use crate::ui::screen::Screen;
 
+mod args;
 pub mod branch;
 pub mod check;
 mod complete;
@@ -41,6 +37,20 @@ pub mod navigate;
 mod paths;
 pub mod tree;
 mod world;
+
+/// A command with its arguments, ready to run.
+pub trait Task {
+    /// Returns whether messages are objects too.
+    fn is_json(&self) -> bool {
+        false
+    }
+
+    /// Runs the command. The exit code says what came out where a command has several.
+    ///
+    /// # Errors
+    /// A [`Failure`], or what the system says of writing to stdout.
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode>;
+}
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -175,95 +185,6 @@ fn ended(printed: Result<()>, made: Option<&Path>, not_synced: Option<Failure>) 
         }
         Err(error) => error,
     })
-}
-
-/// The session that a command works on.
-#[derive(Debug, Args)]
-struct SessionArg {
-    /// A file, an id or its start, latest, or - (standard input)
-    #[arg(value_name = "SESSION")]
-    session: PathBuf,
-    /// Whether it was named by other than its path.
-    #[arg(skip)]
-    was_found: bool,
-}
-
-impl SessionArg {
-    /// Puts the file in place of an id or `latest`; done once, before anything else.
-    fn find(&mut self, app: &App) -> Result<()> {
-        if let Some(file) = lookup::file(app, &self.session)? {
-            (self.session, self.was_found) = (file, true);
-        }
-        Ok(())
-    }
-
-    /// Gives the file, if it was named by other than its path: then it is told where things went.
-    fn found(&self) -> Option<&Path> {
-        self.was_found.then_some(&self.session)
-    }
-
-    /// Warns of what was done to the file beside what was asked for. Returns the failure to tell
-    /// once the result is printed, if the system could not sync what was written.
-    fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
-        if let Some(version) = done.migrated_from {
-            let message = format!("the file was version {version}: it was migrated to 3 in the same step");
-            app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
-        }
-        if done.closed_torn_line {
-            let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
-        }
-        let effects = std::mem::take(&mut done.effects);
-        warn_of(app, &effects, &self.session);
-        match effects.unsynced? {
-            Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
-            Unsynced::Folder(_) => None,
-        }
-    }
-
-    /// Gives what hooks are told of the session.
-    fn about(&self, session: &Session) -> About {
-        let file = std::path::absolute(&self.session).ok().filter(|_| self.session != Path::new("-"));
-        About {
-            file: file.map(|file| file.display().to_string()),
-            id: session.header.id.clone(),
-            cwd: session.header.cwd.clone(),
-        }
-    }
-
-    /// Warns of hooks that failed after everything was done; gives the exit code, which tells of a
-    /// signal that came meanwhile.
-    fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
-        let mut exit = Exit::Done;
-        for failed in failed {
-            if let Failed::Interrupted(signal) = failed.why {
-                exit = Exit::after(signal);
-            }
-            let message = format!("{failed}; what was done stays");
-            app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
-        }
-        exit.into()
-    }
-
-    /// Refuses standard input, for commands that write into the session.
-    fn must_be_a_file(&self) -> Result<()> {
-        if self.session == Path::new("-") {
-            let failure = Failure::usage("cannot write into standard input", "give the path of a session file");
-            return Err(failure.into());
-        }
-        Ok(())
-    }
-
-    /// Finds an entry.
-    fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
-        Ok(naming::entry::find(session, leaf, name)?)
-    }
-
-    /// Finds the leaf to work from: the named one, else the file's.
-    fn leaf(&self, session: &Session, name: Option<&str>) -> Result<Option<NodeId>> {
-        let own = session.leaf();
-        name.map_or(Ok(own), |name| self.entry(session, own, name).map(Some))
-    }
 }
 
 /// Reads what is given in a file, or on standard input.

@@ -9,8 +9,8 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde_json::value::RawValue;
 
-use super::world::{self, HookArgs, Writing};
-use super::{App, SessionArg};
+use super::args::{FormatArg, Formats, HookArgs, SessionArg, Writing};
+use super::{App, Task, world};
 use crate::core::context::files::Files;
 use crate::core::context::summary;
 use crate::core::context::{self, Context};
@@ -92,12 +92,8 @@ pub struct NavigateArgs {
     hooks: HookArgs,
     #[command(flatten)]
     writing: Writing,
-    /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Text, hide_default_value = true)]
-    format: Format,
-    /// Short for --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArg<Format>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -108,21 +104,22 @@ enum Format {
     Json,
 }
 
-impl NavigateArgs {
-    /// Tells whether messages are objects too.
-    pub fn is_json(&self) -> bool {
-        self.json || self.format == Format::Json
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+}
+
+impl Task for NavigateArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
     }
 
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(mut self, app: &App) -> Result<ExitCode> {
+    fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.session.find(app)?;
         self.go(app).about(&self.session.session)
     }
+}
 
+impl NavigateArgs {
     fn go(&self, app: &App) -> Result<ExitCode> {
         let text = self.summary_text()?;
         self.check(text.is_some())?;
@@ -364,7 +361,7 @@ impl NavigateArgs {
         // A summary is a message of its own; nothing else that a move writes is.
         let messages = context.items.len() + usize::from(result.summary.is_some());
         let mut output = Output::new();
-        if self.is_json() {
+        if self.format.is_json() {
             let summary = result.summary_json();
             output.json_line(&Navigated {
                 noop: is_noop,

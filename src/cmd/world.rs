@@ -7,57 +7,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::Args;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
 use crate::core::disk::lock::Patience;
-use crate::core::disk::write::Manners;
 use crate::core::edit::draft::World;
 use crate::core::error::ErrorKind;
 use crate::core::time;
 use crate::core::time::when::{self, End};
-use crate::hooks::{HookFailed, Hooks};
+use crate::hooks::HookFailed;
 use crate::run::Failed;
 use crate::ui::report::Failure;
-
-/// Options of commands that write into a file that others may have open.
-#[derive(Clone, Debug, Args)]
-pub(super) struct Writing {
-    /// Write although another process has the file open
-    #[arg(long, hide_short_help = true)]
-    force: bool,
-    /// How long to wait for another writer's lock
-    #[arg(long, value_name = "SECONDS", default_value = "10", hide_short_help = true, value_parser = seconds)]
-    lock_timeout: Duration,
-}
-
-impl Writing {
-    /// Gives how to behave towards others.
-    pub(super) fn manners(&self) -> Manners<'static> {
-        Manners { patience: patience(self.lock_timeout), force: self.force }
-    }
-}
-
-/// Options of commands that run hooks.
-#[derive(Clone, Debug, Args)]
-pub(super) struct HookArgs {
-    /// Program to ask before and to tell afterwards; may be given several times
-    #[arg(long, value_name = "COMMAND")]
-    hook: Vec<String>,
-    /// How long each hook may take; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "60", hide_short_help = true, value_parser = seconds)]
-    hook_timeout: Duration,
-}
-
-impl HookArgs {
-    /// Gives the hooks.
-    pub(super) fn hooks(&self) -> Hooks<'_> {
-        Hooks { commands: &self.hook, limit: self.hook_timeout, stop: &stop }
-    }
-}
 
 /// Says what went wrong with the hooks.
 pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
