@@ -200,6 +200,14 @@ impl Code {
         close.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
     }
 
+    /// Returns the names that begin so, each with what it means; ids only if one is begun.
+    pub fn begun(text: &str) -> impl Iterator<Item = (&'static str, String)> {
+        let name = |code: Self| (code.name(), format!("{}: {}", code.id(), code.title()));
+        let id = |code: Self| (code.id(), code.title().to_owned());
+        let ids = Self::all().filter(|_| !text.is_empty()).map(id);
+        Self::all().map(name).chain(ids).filter(move |(name, _)| name.starts_with(text))
+    }
+
     /// Returns the stable id, as `E005`.
     pub fn id(self) -> &'static str {
         self.entry().id
