@@ -9,21 +9,21 @@ use clap::{Args, ValueEnum};
 
 use super::args::{FormatArg, Formats};
 use super::folders;
-use super::lookup;
 use super::paths::{self, Paths};
 use super::world;
 use super::{App, Task};
+use crate::core::check;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
-use crate::core::check::{self, why};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::files::{self, Named};
 use crate::core::problem::WarningKind;
 use crate::parallel::Pool;
-use crate::ui;
 use crate::ui::check::{Findings, Form};
 use crate::ui::exit::Exit;
 use crate::ui::report::{About, Failure};
+
+mod why;
 
 /// Say what is wrong with session files, what it costs, and the cure
 ///
@@ -89,7 +89,7 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return self.why(app);
+            return why::run(&self, app);
         }
         let policy = self.policy()?;
         let files = files::find(self.paths.given()?);
@@ -103,7 +103,9 @@ impl Task for CheckArgs {
                 out.finish(None)?;
             }
             Some(path) => {
-                update(app, path, &known).about(path)?;
+                world::prepare()?;
+                let patience = world::patience(Duration::from_secs(10));
+                super::warn_of(app, &known.save(path, patience).about(path)?, path);
                 super::ended(out.finish(Some(counts)).map_err(Into::into), None, None)?;
             }
         }
@@ -173,33 +175,4 @@ impl CheckArgs {
         })?;
         Ok((counts, known))
     }
-
-    /// Explains where agents resume the one session.
-    fn why(&self, app: &App) -> Result<ExitCode> {
-        if matches!(self.form(), Form::Github | Form::Sarif) {
-            let hint = "use `--format text` or `--format json`";
-            return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
-        }
-        let mut given = self.paths.given()?;
-        for path in &mut given {
-            *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
-        }
-        let [Named { path, .. }] = &files::find(given)[..] else {
-            return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
-        };
-        let why = app.open(path).and_then(|source| {
-            let _progress = app.reading(&source);
-            why::explain(source, app.jobs)
-        });
-        ui::check::why(&path.display().to_string(), &why.about(path)?, self.format.is_json(), &app.screen)?;
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// Writes the baseline.
-fn update(app: &App, path: &Path, known: &Baseline) -> Result<()> {
-    world::prepare()?;
-    let effects = known.save(path, world::patience(Duration::from_secs(10)))?;
-    super::warn_of(app, &effects, path);
-    Ok(())
 }
