@@ -1,6 +1,6 @@
 //! `check`: what is wrong with session files, what it costs, and how to get on.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -21,7 +21,7 @@ use crate::hooks::HookFailed;
 use crate::run::Failed;
 use crate::ui::report::Failure;
 
-/// Says what went wrong with the hooks.
+/// Returns what went wrong with the hooks.
 pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
     let hint = "a hook prints nothing, or one JSON object, and ends with 0; nothing was changed";
     match error.downcast::<HookFailed>() {
@@ -32,7 +32,7 @@ pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Says what went wrong with a child process.
+/// Returns what went wrong with a child process.
 pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &Failed, hint: &str) -> Failure {
     match why {
         // A child was running: nothing of ours was written.
@@ -41,7 +41,7 @@ pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &Failed, hint: &st
     }
 }
 
-/// Gives how long to wait for others.
+/// Returns how long to wait for others.
 pub(super) fn patience(timeout: Duration) -> Patience<'static> {
     Patience { timeout, now: &now, stop: &stop }
 }
@@ -75,7 +75,7 @@ pub(super) fn survive_file_size_limit() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
-/// Gives the signal that asked to stop, if one did.
+/// Returns the signal that asked to stop, if one did.
 pub(super) fn stop() -> Option<i32> {
     let signal = SIGNAL.get()?.load(Ordering::Relaxed);
     NonZeroUsize::new(signal).and_then(|signal| i32::try_from(signal.get()).ok())
@@ -83,18 +83,18 @@ pub(super) fn stop() -> Option<i32> {
 
 static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Gives the time in milliseconds since 1970.
+/// Returns the time in milliseconds since 1970.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Gives what new entries need.
+/// Returns what new entries need.
 pub(super) fn world(fresh: &mut dyn FnMut() -> String) -> World<'_> {
     World { now: timestamp(), fresh }
 }
 
-/// Gives the time in the spelling of agents.
+/// Returns the time in the spelling of agents.
 pub(super) fn timestamp() -> String {
     time::iso(now())
 }

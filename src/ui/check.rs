@@ -134,7 +134,7 @@ impl Findings {
         }
     }
 
-    /// Says that there is more of one kind than a person wants to read.
+    /// Prints that there is more of one kind than a person wants to read.
     fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
         let mut out = String::new();
         head(&mut out, code, self.screen.paint);
@@ -178,7 +178,7 @@ fn folded(text: &str, screen: &Screen) -> String {
     screen.folded(&pieces.join("`"), 4).replace(HELD, " ")
 }
 
-/// Says in one line how much was found.
+/// Returns in one line how much was found.
 fn summary(counts: Counts) -> String {
     let Counts { files, errors, warnings, denied, known, .. } = counts;
     let mut out = format!(

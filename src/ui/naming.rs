@@ -49,7 +49,7 @@ pub fn failure(
     Failure::plain(ErrorKind::NotFound, message, Some(hint))
 }
 
-/// Says where there are no sessions.
+/// Returns, in words, where there are no sessions.
 fn nowhere(store: &SessionStore) -> String {
     let (unread, read): (Vec<_>, Vec<_>) = store.folders.iter().partition(|folder| store.unreadable.contains(folder));
     let list = |folders: &[&PathBuf]| {

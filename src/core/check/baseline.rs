@@ -123,7 +123,7 @@ impl Key {
 
 fn no_baseline() -> Error {
     Error::Usage {
-        message: "it is no baseline of `check`".to_owned(),
+        message: "it is not a baseline of `check`".to_owned(),
         hint: "`--update-baseline` writes one; it replaces no other file".to_owned(),
     }
 }

@@ -150,7 +150,7 @@ pub fn form(source: &Source, need: Need, out: &mut dyn Write) -> Result<()> {
 }
 
 fn no_file() -> Error {
-    Error::Usage { message: "cannot migrate in place what is no file".to_owned(), hint: "use `--output`".to_owned() }
+    Error::Usage { message: "cannot migrate in place what is not a file".to_owned(), hint: "use `--output`".to_owned() }
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

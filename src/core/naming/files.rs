@@ -57,7 +57,7 @@ fn search(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
             } else if path.extension().is_some_and(|ending| ending == "jsonl") {
                 match fs::metadata(&path) {
                     Ok(meta) if meta.is_file() => found.push(path),
-                    // Links are followed; folders behind them, links to nothing, and pipes hold no session.
+                    // Links are followed; folders that they lead to, links to nothing, and pipes hold no session.
                     Ok(_) => {}
                     Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
                     // A folder that can be listed, but not looked into: opening the file will say why.

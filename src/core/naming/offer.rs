@@ -63,7 +63,7 @@ pub enum Wanted {
     Users,
 }
 
-/// Gives the names that start with what was typed: the leaf, the last prompts, the labels (the last
+/// Returns the names that start with what was typed: the leaf, the last prompts, the labels (the last
 /// set first), the ids of user messages (the newest first) and of the tips of branches (the newest
 /// conversation first). If there is none, the ids of other entries.
 ///

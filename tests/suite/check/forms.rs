@@ -287,7 +287,7 @@ fn writing_baseline_never_replaces_a_session() {
     let before = fs::read(folder.path().join("a.jsonl")).unwrap();
     let done = check(folder.path(), &["c.jsonl", "--baseline", "a.jsonl", "--update-baseline"]);
     assert_eq!(done.code, 2);
-    assert!(done.stderr.contains("it is no baseline of `check`"), "{}", done.stderr);
+    assert!(done.stderr.contains("it is not a baseline of `check`"), "{}", done.stderr);
     assert_eq!(fs::read(folder.path().join("a.jsonl")).unwrap(), before);
     assert_eq!(check(folder.path(), &["c.jsonl", "--baseline", "gone"]).code, 2);
     assert_eq!(check(folder.path(), &["c.jsonl", "--update-baseline"]).code, 2);
