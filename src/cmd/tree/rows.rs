@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 
-use super::{App, Printer};
+use super::printer::Printer;
+use crate::cmd::App;
 use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
