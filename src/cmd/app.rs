@@ -100,7 +100,7 @@ impl App {
         Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.read()), source.len()))
     }
 
-    /// Reads a session and tells of what is odd in it.
+    /// Reads a session and warns of problems in it.
     pub(super) fn load(&self, path: &Path, keep: Keep<'_>) -> Result<Session> {
         let session = self.open(path).and_then(|source| {
             let _progress = self.reading(&source);
@@ -117,7 +117,7 @@ pub fn json_report() -> Report {
     Report { json: true, quiet: false, paint: Paint::default(), is_watched: false }
 }
 
-/// Returns how hints on such mistakes are told to people.
+/// Returns how they are reported to people.
 pub fn plain_report() -> Report {
     Report {
         json: false,
@@ -153,6 +153,6 @@ fn color(when: Option<When>, stream: &dyn IsTerminalDyn) -> bool {
 fn terminal_width() -> Option<usize> {
     let terminal = rustix::termios::tcgetwinsize(io::stdout()).map(|size| usize::from(size.ws_col));
     let columns = || env::var("COLUMNS").ok()?.parse().ok();
-    // A terminal that nobody has told its size says 0.
+    // A terminal whose size was never set reports 0.
     terminal.ok().filter(|&width| width > 0).or_else(columns).filter(|&width| width > 0)
 }

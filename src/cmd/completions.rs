@@ -67,7 +67,7 @@ impl Task for Completions {
     }
 }
 
-/// Gives the completion script of a shell.
+/// Returns the completion script of a shell.
 ///
 /// The scripts are short, and are ours: those that the library makes may not outlive an update of it,
 /// and know neither bash's colons nor how to quote.
@@ -81,7 +81,7 @@ fn script(shell: Shell) -> &'static str {
     }
 }
 
-/// Says what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
+/// Returns what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
 /// the cursor, `COMP_WORDBREAKS`, and variables; else the words, the last of them up to the cursor: of
 /// fish this one is still quoted, and of PowerShell, which drops empty words, a dot stands before it.
 fn answer(shell: Shell, typed: &[OsString], ask: impl FnOnce(Vec<String>) -> Vec<Choice>) -> String {

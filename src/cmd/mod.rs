@@ -1,4 +1,5 @@
-//! The subcommands: arguments, a few calls into core, one into ui.
+//! The subcommands: each reads its arguments, asks the core for a value and hands that to `ui`. No rule of
+//! sessions is decided here.
 
 use std::io;
 use std::path::Path;
@@ -43,7 +44,7 @@ pub trait Task {
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode>;
 }
 
-/// Adds to the examples of a command how entries are named.
+/// Returns the examples of a command with the ways to name an entry.
 fn naming(examples: &str) -> String {
     let forms = "\
 ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
@@ -51,7 +52,7 @@ ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
     format!("{examples}\n\n{forms}")
 }
 
-/// Said when a file with several names was replaced.
+/// The warning when a file with several names was replaced.
 const HARD_LINK: &str = "the file has other names (hard links): they go on naming what it was";
 
 /// Warns that a file is written, but may be found under its old name, or not at all, after a power
@@ -62,14 +63,14 @@ fn warn_unsynced(app: &App, unsynced: &Unsynced, path: &Path) {
     app.report.warn(WarningKind::FolderNotSynced, &message, Some(path), None);
 }
 
-/// Ends a command that changed a file: a failure to print what was done says that it is done, and
-/// a failed sync is told last. `made` is the new file, if there is one.
+/// Returns the result of a command that changed a file: a failure to print says that the change is made,
+/// and a failed sync comes before it. `made` is the new file, if there is one.
 fn ended(printed: Result<()>, made: Option<&Path>, not_synced: Option<Failure>) -> Result<()> {
     if let Some(failure) = not_synced {
         return Err(failure.into());
     }
     printed.map_err(|error| match error.downcast::<io::Error>() {
-        // A reader that went away is none the wiser, as ever.
+        // Nobody reads a hint any more.
         Ok(cause) if cause.kind() == io::ErrorKind::BrokenPipe => cause.into(),
         Ok(cause) => {
             let hint = match made {

@@ -90,7 +90,7 @@ impl TreeArgs {
         }
     }
 
-    /// Says what is not there although one may look for it.
+    /// Prints hints on what is left out although it was asked for.
     fn explain(&self, app: &App, shown: &Shown) {
         match (&self.search, self.period().is_bound()) {
             _ if !shown.is_empty => {}
