@@ -85,19 +85,15 @@ impl SessionArg {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
             app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
-        if done.broke_links {
-            app.report.warn(WarningKind::HardLink, super::HARD_LINK, Some(&self.session), None);
-        }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
             app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
         }
-        match done.unsynced.take()? {
+        let effects = std::mem::take(&mut done.effects);
+        super::warn_of(app, &effects, &self.session);
+        match effects.unsynced? {
             Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
-            unsynced @ Unsynced::Folder(_) => {
-                super::warn_unsynced(app, &unsynced, &self.session);
-                None
-            }
+            Unsynced::Folder(_) => None,
         }
     }
 

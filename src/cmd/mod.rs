@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::core::disk::write::Unsynced;
+use crate::core::disk::write::{SideEffects, Unsynced};
 use crate::core::error::{Error, reason};
 use crate::core::problem::WarningKind;
 use crate::ui::report::Failure;
@@ -52,15 +52,19 @@ ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
     format!("{examples}\n\n{forms}")
 }
 
-/// The warning when a file with several names was replaced.
-const HARD_LINK: &str = "the file has other names (hard links): they go on naming what it was";
-
-/// Warns that a file is written, but may be found under its old name, or not at all, after a power
-/// failure.
-fn warn_unsynced(app: &App, unsynced: &Unsynced, path: &Path) {
-    let (Unsynced::Data(cause) | Unsynced::Folder(cause)) = unsynced;
-    let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
-    app.report.warn(WarningKind::FolderNotSynced, &message, Some(path), None);
+/// Warns of what a write did, or could not do, beside what was asked for.
+fn warn_of(app: &App, effects: &SideEffects, path: &Path) {
+    let warn = |kind, message: &str| app.report.warn(kind, message, Some(path), None);
+    if effects.broke_links {
+        warn(WarningKind::HardLink, "the file has other names (hard links): they go on naming what it was");
+    }
+    if effects.dropped_rights {
+        warn(WarningKind::RightsDropped, "its group or access list could not be kept: their rights are dropped");
+    }
+    if let Some(Unsynced::Folder(cause)) = &effects.unsynced {
+        let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
+        warn(WarningKind::FolderNotSynced, &message);
+    }
 }
 
 /// Returns the result of a command that changed a file: a failure to print says that the change is made,

@@ -112,7 +112,7 @@ impl Printer<'_> {
                 let words = self.bodies.words(node)?;
                 let label = session.label(node).map_or("", |label| label.name.as_str());
                 rows.push(vec![
-                    ids.of(node),
+                    ids.of(node).into_owned(),
                     time::minute(session.stamp(node)),
                     self.kind(node).to_owned(),
                     label.to_owned(),
