@@ -59,7 +59,7 @@ pub(super) struct SessionArg {
     /// A file, an id or its start, latest, or - (standard input)
     #[arg(value_name = "SESSION")]
     pub(super) session: PathBuf,
-    /// Whether it was named by other than its path.
+    /// Whether it was not named by its path.
     #[arg(skip)]
     was_found: bool,
 }
@@ -73,13 +73,13 @@ impl SessionArg {
         Ok(())
     }
 
-    /// Returns the file, if it was named by other than its path: then it is told where things went.
+    /// Returns the file if it was not named by its path: then results say which file it is.
     pub(super) fn found(&self) -> Option<&Path> {
         self.was_found.then_some(&self.session)
     }
 
-    /// Warns of what was done to the file beside what was asked for. Returns the failure to tell
-    /// once the result is printed, if the system could not sync what was written.
+    /// Warns of what was done to the file besides what was asked for. Returns the failure to report after
+    /// the result, if the system could not sync what was written.
     pub(super) fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
@@ -97,7 +97,7 @@ impl SessionArg {
         }
     }
 
-    /// Returns what hooks are told of the session.
+    /// Returns what hooks get to know of the session.
     pub(super) fn about(&self, session: &Session) -> About {
         let file = std::path::absolute(&self.session).ok().filter(|_| self.session != Path::new("-"));
         About {
@@ -107,8 +107,8 @@ impl SessionArg {
         }
     }
 
-    /// Warns of hooks that failed after everything was done; gives the exit code, which tells of a
-    /// signal that came meanwhile.
+    /// Warns of hooks that failed after everything was done, and returns the exit code: that of a signal, if
+    /// one came meanwhile.
     pub(super) fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
         let mut exit = Exit::Done;
         for failed in failed {

@@ -116,10 +116,10 @@ impl ContextArgs {
             }
             (Some(other), _) => {
                 let other = context::build(&mut bodies, Some(other))?;
-                // What is odd on the common path has been told.
-                let told = context.problems.list();
+                // Those on the common path have been reported.
+                let known = context.problems.list();
                 let mut problems = other.problems.list();
-                problems.retain(|problem| !told.contains(problem));
+                problems.retain(|problem| !known.contains(problem));
                 app.report.problems(&problems, &self.session.session);
                 let difference = compare::messages(&mut bodies, &context, &other)?;
                 match self.format.is_json() {

@@ -1,7 +1,6 @@
 //! `label`: the labels of a session.
 
 use std::path::PathBuf;
-
 use std::process::ExitCode;
 
 use anyhow::Result;

@@ -1,22 +1,16 @@
 //! `tree`: prints the tree.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use std::process::ExitCode;
-
 use anyhow::Result;
-use clap::{Args, ValueEnum};
 
-use super::args::{FormatArg, Formats, SessionArg};
-use super::{App, Task, world};
-use crate::core::entry::{Kind, Traits};
+use super::{App, Task};
+use crate::core::entry::Traits;
 use crate::core::read::load::Keep;
 use crate::core::search::Query;
 use crate::core::session::body::Bodies;
-use crate::core::session::{NodeId, Session};
-use crate::core::time::when::Period;
-use crate::core::tree::filter::Filter;
 use crate::core::tree::view::{Search, Shown, View};
 use crate::core::words::counted;
 use crate::ui::entry::speaker;
@@ -24,116 +18,17 @@ use crate::ui::graph::Form;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::About;
 
+use args::Format;
+pub use args::TreeArgs;
+use printer::Printer;
+
+mod args;
 mod graph;
+mod printer;
 mod rows;
 mod tips;
 mod usage;
 mod whole;
-
-/// Print the tree of a session
-///
-/// Each row starts with the entry's id. The active branch, from the root to the leaf, is marked and
-/// comes first at every fork; a connector stands only where an entry has siblings. Reads the whole
-/// file once.
-#[derive(Debug, Args)]
-#[command(after_long_help = super::naming("\
-Examples:
-  session-tree tree session.jsonl                     the conversation
-  session-tree tree latest                            the newest one held here
-  session-tree tree session.jsonl --filter user-only  only the prompts
-  session-tree tree session.jsonl --branches          its forks and their ends
-  session-tree tree session.jsonl --tips              a row a branch
-  session-tree tree session.jsonl --search 'login retry' --since 2d
-  session-tree tree session.jsonl --path --leaf label:wip
-  session-tree tree session.jsonl --entry user:1      the last prompt, whole
-  session-tree tree session.jsonl --entry @~3         what led to the leaf
-  session-tree tree session.jsonl --filter all --format jsonl | jq -r .id
-  session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
-pub struct TreeArgs {
-    #[command(flatten)]
-    session: SessionArg,
-    /// Which entries to show
-    #[arg(long, value_enum, default_value_t = FilterArg::Default, hide_default_value = true)]
-    filter: FilterArg,
-    /// Show only entries that hold all these words
-    #[arg(long, value_name = "TEXT")]
-    search: Option<String>,
-    /// Show only the path from the root to the leaf
-    #[arg(long)]
-    path: bool,
-    /// Show only branch points, ends of branches, and labels
-    #[arg(long, conflicts_with = "tips")]
-    branches: bool,
-    /// Show a row a branch: its end and first words
-    #[arg(long)]
-    tips: bool,
-    /// Show only entries at most N steps below the root
-    #[arg(long, value_name = "N")]
-    depth: Option<u32>,
-    /// Show only entries from then on: a date or 2d, 3h, 90m
-    ///
-    /// A date is as 2026-01-31 or 2026-01-31T10:00, with Z, an offset, or in the local time zone; an
-    /// age is a number of weeks (w), days (d), hours (h) or minutes (m).
-    #[arg(long, value_name = "WHEN", value_parser = world::since)]
-    since: Option<i64>,
-    /// Show only entries up to then
-    #[arg(long, value_name = "WHEN", value_parser = world::until)]
-    until: Option<i64>,
-    /// Print this entry whole; may be given several times
-    #[arg(long, value_name = "ENTRY", conflicts_with_all = [
-        "search", "path", "full", "filter", "branches", "tips", "depth", "since", "until",
-    ])]
-    entry: Vec<String>,
-    /// Work from this entry instead of the file's leaf
-    #[arg(long, value_name = "ENTRY")]
-    leaf: Option<String>,
-    /// Work from before the first entry
-    #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
-    root: bool,
-    /// Add the whole entry to each row (with --format jsonl)
-    #[arg(long, hide_short_help = true)]
-    full: bool,
-    #[command(flatten)]
-    format: FormatArg<Format>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FilterArg {
-    /// The conversation: no bookkeeping, no silent assistant messages
-    Default,
-    /// As default, without tool results
-    NoTools,
-    /// User messages
-    UserOnly,
-    /// Entries with a label
-    LabeledOnly,
-    /// Everything
-    All,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Rows for people
-    Text,
-    /// Columns: id, when, type, label, text
-    Table,
-    /// The whole tree as nested nodes
-    Json,
-    /// One object a row: the form for scripts
-    Jsonl,
-    /// A picture for Graphviz
-    Dot,
-    /// A picture for Mermaid, as in Markdown
-    Mermaid,
-}
-
-impl Formats for Format {
-    const JSON: Self = Self::Json;
-
-    fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::Jsonl)
-    }
-}
 
 impl Task for TreeArgs {
     fn is_json(&self) -> bool {
@@ -145,18 +40,6 @@ impl Task for TreeArgs {
         self.session.find(app)?;
         self.print(app).about(&self.session.session)?;
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl FilterArg {
-    fn filter(self) -> Filter {
-        match self {
-            Self::Default => Filter::Default,
-            Self::NoTools => Filter::NoTools,
-            Self::UserOnly => Filter::UserOnly,
-            Self::LabeledOnly => Filter::LabeledOnly,
-            Self::All => Filter::All,
-        }
     }
 }
 
@@ -207,16 +90,7 @@ impl TreeArgs {
         }
     }
 
-    fn period(&self) -> Period {
-        Period { since: self.since, until: self.until }
-    }
-
-    /// Returns whether the whole tree is printed as nested nodes.
-    fn is_nested(&self) -> bool {
-        self.format.get() == Format::Json && self.entry.is_empty() && !self.tips
-    }
-
-    /// Says what is not there although one may look for it.
+    /// Prints hints on what is left out although it was asked for.
     fn explain(&self, app: &App, shown: &Shown) {
         match (&self.search, self.period().is_bound()) {
             _ if !shown.is_empty => {}
@@ -235,24 +109,5 @@ impl TreeArgs {
             let entries = counted(shown.rowless, "entry is", "entries are");
             app.report.hint(&format!("{entries} deeper, with nothing shown above"));
         }
-    }
-}
-
-/// Prints a tree as it is asked for.
-struct Printer<'v> {
-    app: &'v App,
-    args: &'v TreeArgs,
-    session: &'v Session,
-    leaf: Option<NodeId>,
-    query: Option<&'v Query>,
-    bodies: Bodies<'v>,
-}
-
-impl Printer<'_> {
-    /// Names an entry by its message's role, or by its type.
-    fn kind(&self, node: NodeId) -> &'static str {
-        let traits = self.session.traits(node);
-        let role = self.session.role_name(node).filter(|_| traits.kind == Kind::Message);
-        role.or(traits.kind.name()).unwrap_or("?")
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::Printer;
+use super::printer::Printer;
 use crate::core::tree::rows;
 use crate::core::tree::view::Shown;
 use crate::ui::graph::{Form, Graph, MERMAID_ARROWS, MERMAID_CHARACTERS};

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 
-use super::{App, Printer};
+use super::printer::Printer;
+use crate::cmd::App;
 use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
@@ -39,8 +40,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Decides on how many threads rows are made: where many bodies are read, it is best to read them in
-    /// order.
+    /// Returns on how many threads rows are made: one where many bodies are read, which is fastest in order.
     fn jobs_for(app: &App, rows: usize, reads: usize) -> usize {
         const FEW: usize = 64;
         if reads > rows / FEW { 1 } else { app.jobs }
@@ -74,7 +74,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Says where the leaf is if no row does.
+    /// Prints a hint where the leaf is if no row shows it.
     pub(super) fn tell_of_leaf(&self, why: &str) {
         match self.leaf {
             _ if self.args.root || self.session.is_empty() || self.args.search.is_some() => {}

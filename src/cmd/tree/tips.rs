@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{Format, Printer};
+use super::args::Format;
+use super::printer::Printer;
 use crate::core::tree::rows::Rows;
 use crate::core::tree::shape::Tip;
 use crate::core::tree::view::Shown;

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{App, FilterArg, Format, TreeArgs};
+use super::args::{FilterArg, Format, TreeArgs};
+use crate::cmd::App;
 use crate::core::problem::WarningKind;
 use crate::ui::report::Failure;
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::Printer;
+use super::printer::Printer;
 use crate::core::entry::{Kind, Role};
 use crate::core::session::NodeId;
 use crate::core::time;

@@ -10,9 +10,8 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::holder;
-use super::lock::{Patience, beside, is_alive};
+use super::lock::{Patience, beside, folder_of, is_alive};
 use super::rights::Rights;
-use super::write::folder_of;
 use crate::core::error::{Error, Result};
 
 /// A file under a hidden name, removed when dropped unless it was kept.

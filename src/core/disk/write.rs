@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{CWD, RenameFlags};
 
 use super::holder;
-use super::lock::{Lock, Patience, goes_by};
+use super::lock::{Lock, Patience, folder_of, goes_by};
 use super::rights::Rights;
 use super::temporary::{Temporary, clear_left_over};
 use crate::core::error::{Error, Result};
@@ -323,10 +323,6 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         folder => folder?.sync_all(),
     }
-}
-
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Views of a tree: which entries are shown, in which order, and what is left out (cli: `tree`).
+//! The views of `tree`: which entries are shown, in which order, and what is left out. Unlike the other
+//! files of this room it reads bodies, since words are searched for in them.
 
 use std::borrow::Cow;
 
@@ -58,8 +59,8 @@ pub struct Shown {
 }
 
 impl View<'_> {
-    /// Returns whether an entry may be shown with its words, so that they are best kept while the session
-    /// is read: words that nobody asks for take memory, and those that are not kept are read again.
+    /// Returns whether the words of an entry are worth keeping while the session is read: words that are
+    /// never printed take memory, and those that are not kept are read again.
     /// `prints_rows` says that a row is printed for each entry that is shown.
     pub fn keeps(&self, traits: Traits, prints_rows: bool) -> bool {
         let shows_most = !self.branches && self.depth.is_none() && !self.period.is_bound();
@@ -88,7 +89,7 @@ impl View<'_> {
         Ok(Shown { order, shape, is_empty, timeless, rowless, leaf, branches: self.branches })
     }
 
-    /// Returns of every entry whether it is shown where depth does not matter, and of how many the time
+    /// Returns for every entry whether it is shown where depth does not matter, and of how many the time
     /// cannot be read.
     fn passing(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<(Vec<bool>, usize)> {
         let session = bodies.session();
