@@ -209,7 +209,7 @@ impl SessionArg {
         }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
+            app.report.warn(WarningKind::UnfinishedLine, message, Some(&self.session), None);
         }
         match done.unsynced.take()? {
             Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),

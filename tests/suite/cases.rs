@@ -436,7 +436,7 @@ fn file_that_is_not_a_session_is_refused() {
         }
     }
     let run = run("tree", "c17-empty", &[]);
-    assert!(run.stderr.ends_with(": empty file, no session\n"), "{run:?}");
+    assert!(run.stderr.ends_with(": empty file, not a session\n"), "{run:?}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reads the lines behind the header, block by block, on as many threads as there is work for.
+//! Reads the lines after the header, block by block, on as many threads as there is work for.
 //! Each block becomes a `Part`; putting the parts together is the business of
 //! [`crate::core::session`].
 
@@ -60,7 +60,7 @@ impl Str {
         }
     }
 
-    /// Gives the string; an absent one is empty.
+    /// Returns the string; an absent one is empty.
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.at as usize..self.at as usize + self.len as usize).unwrap_or("")
     }
@@ -131,7 +131,7 @@ pub(crate) struct Start {
     pub(crate) slot: Option<Option<String>>,
     /// Offset of the header's line.
     pub(crate) offset: u64,
-    /// Offset of the line behind the header.
+    /// Offset of the line after the header.
     pub(crate) behind: u64,
     /// Whether a LF ends the header's line.
     pub(crate) terminated: bool,
@@ -200,7 +200,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
                 problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
                 notes.push(number - 1, Odd::Foreign, 0);
             } else {
-                let why = "its first line is no session header";
+                let why = "its first line is not a session header";
                 found = Some(Err(NotASession { line: number, why }));
             }
             found.is_none()
@@ -226,7 +226,7 @@ pub(crate) enum Look {
     Inspect,
 }
 
-/// Reads everything behind the header. The parts are in the order of the file.
+/// Reads everything after the header. The parts are in the order of the file.
 pub(crate) fn parts(
     source: &Source,
     start: &Start,
@@ -290,7 +290,7 @@ impl Reader<'_, '_> {
 }
 
 impl Part {
-    /// Gives what it holds, in memory of just that size, and leaves an empty one.
+    /// Returns what it holds, in memory of just that size, and leaves an empty one.
     fn take_all(&mut self) -> Self {
         let (text, found) = (self.text.as_str().to_owned(), self.found.clone());
         self.text.clear();
@@ -393,7 +393,7 @@ impl Part {
     }
 }
 
-/// Says why a well-formed line is no entry of a tree, if it is none.
+/// Returns why a well-formed line is no entry of a tree, if it is none.
 pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> {
     if entry.kind() == Kind::Header {
         return Some((WarningKind::SecondHeader, SECOND_HEADER));
@@ -404,12 +404,12 @@ pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> 
 /// Said of a second header.
 pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
 /// Said of a line without id.
-pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is no entry (agents would take it as the leaf)";
+pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an entry (agents would take it as the leaf)";
 
 /// Notes a line that is not one JSON object, as exactly as can be told.
 fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {
     if !line.terminated {
-        return problems.push(WarningKind::TornLine, Some(number), || {
+        return problems.push(WarningKind::UnfinishedLine, Some(number), || {
             format!("unterminated last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
         });
     }
@@ -425,13 +425,13 @@ fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8],
     });
 }
 
-/// Tells whether a damaged line was a header, so that the error names it and not the next line.
+/// Returns whether a damaged line was a header, so that the error names it and not the next line.
 fn damaged_header(bytes: &[u8], line: u32) -> Option<crate::core::error::Error> {
     let was_header = bytes.starts_with(b"{\"type\":\"session\"");
     was_header.then_some(crate::core::error::Error::NotASession { line, why: DAMAGED })
 }
 
-/// Gives a line without the mark that some editors put at the start of a file.
+/// Returns a line without the mark that some editors put at the start of a file.
 pub(crate) fn without_bom<'l>(line: Line<'l>) -> &'l [u8] {
     match line.bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] if line.offset == 0 => rest,

@@ -97,7 +97,7 @@ impl Builder {
         self.lines = self.lines.saturating_add(lines);
     }
 
-    /// Adds an entry and gives its place; `NONE` if the line is none.
+    /// Adds an entry and returns its place; `NONE` if the line is none.
     fn add(&mut self, found: &Found) -> u32 {
         let line = self.lines.saturating_add(found.line).saturating_add(1);
         let place = u32::try_from(self.nodes.len()).unwrap_or(NONE);
@@ -241,7 +241,7 @@ impl Builder {
 }
 
 impl Session {
-    /// Gives tool results the words of their calls: of the nearest assistant message above.
+    /// Returns tool results the words of their calls: of the nearest assistant message above.
     fn match_calls(&mut self, mut calls: Vec<(NodeId, Str, Str)>, results: &[(NodeId, Str)]) {
         let (nodes, texts) = (&self.nodes, &self.texts);
         let text_of = |node: NodeId| texts[nodes[node.index()].part as usize].as_str();
@@ -430,13 +430,13 @@ fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
         Declared::Number(version) => {
             if version > CURRENT {
                 problems.push(WarningKind::NewerVersion, line, || {
-                    format!("version {version} is newer than {CURRENT}, the newest known: read as well as can be")
+                    format!("version {version} is newer than {CURRENT}, the newest known: read as far as possible")
                 });
             }
             version
         }
         Declared::Odd => {
-            let message = || format!("the header's version is no version: read as {CURRENT}");
+            let message = || format!("the header's version is not a version: read as {CURRENT}");
             problems.push(WarningKind::OddVersion, line, message);
             CURRENT
         }
