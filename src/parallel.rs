@@ -31,7 +31,7 @@ impl<T: Send> Pool<T> {
         Self { weight, ..self }
     }
 
-    /// Makes the items from 0 up to `count` and gives each to `take`, in order and on the calling
+    /// Makes the items from 0 up to `count` and returns each to `take`, in order and on the calling
     /// thread. `worker` is called once on each thread and returns what makes items there, with its
     /// own buffers.
     ///
@@ -206,7 +206,7 @@ mod tests {
         (number + 1).wrapping_mul(0x9e37_79b9) >> 7
     }
 
-    /// Gives up the processor a number of times that differs from item to item.
+    /// Returns up the processor a number of times that differs from item to item.
     fn dawdle(seed: usize) {
         (0..scrambled(seed) % 8).for_each(|_| thread::yield_now());
     }

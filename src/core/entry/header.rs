@@ -73,12 +73,12 @@ impl Declared {
     }
 }
 
-/// Gives the title of a header or a title slot, if it has words.
+/// Returns the title of a header or a title slot, if it has words.
 pub(crate) fn title(entry: Entry<'_>) -> Option<String> {
     entry.get_str("title").filter(|title| !title.trim().is_empty()).map(|title| title.into_owned())
 }
 
-/// Tells whether a line without being an entry may stand before the header.
+/// Returns whether a line without being an entry may stand before the header.
 pub(crate) fn may_precede(entry: Entry<'_>) -> bool {
     entry.id().is_none() && !entry.kind().is_entry_type() && entry.kind() != Kind::Header
 }

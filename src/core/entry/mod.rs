@@ -221,12 +221,12 @@ pub struct Entry<'l> {
 }
 
 impl<'l> Entry<'l> {
-    /// Gives the entry's text, without what stands around it on the line.
+    /// Returns the entry's text, without what stands around it on the line.
     pub fn object(self) -> Raw<'l> {
         Raw::new(&self.line[self.scan.object.range()])
     }
 
-    /// Gives the place of the entry's text on the line.
+    /// Returns the place of the entry's text on the line.
     pub fn object_span(self) -> Span {
         self.scan.object
     }
@@ -241,67 +241,67 @@ impl<'l> Entry<'l> {
         self.object().get(name)
     }
 
-    /// Gives the entry's type.
+    /// Returns the entry's type.
     pub fn kind(self) -> Kind {
         self.scan.kind_is
     }
 
-    /// Gives the entry's type as it stands in the file.
+    /// Returns the entry's type as it stands in the file.
     pub fn type_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.kind)
     }
 
-    /// Tells whether there is an id.
+    /// Returns whether there is an id.
     pub fn has_id(self) -> bool {
         self.raw_at(self.scan.id).and_then(Raw::string_body).is_some_and(|id| !id.is_empty())
     }
 
-    /// Gives the id, if it is a string; an empty one counts as none.
+    /// Returns the id, if it is a string; an empty one counts as none.
     pub fn id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.id).filter(|id| !id.is_empty())
     }
 
-    /// Gives the parent's id, if it is a string that is not empty.
+    /// Returns the parent's id, if it is a string that is not empty.
     pub fn parent_id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.parent).filter(|id| !id.is_empty())
     }
 
-    /// Gives the timestamp, read.
+    /// Returns the timestamp, read.
     pub fn stamp(self) -> Stamp {
         self.raw_at(self.scan.timestamp).map_or(Stamp::Absent, Stamp::read)
     }
 
-    /// Gives the timestamp as stored, if it is a string or a number.
+    /// Returns the timestamp as stored, if it is a string or a number.
     pub fn timestamp(self) -> Option<Raw<'l>> {
         self.raw_at(self.scan.timestamp).filter(|raw| matches!(raw.kind(), json::Kind::String | json::Kind::Number))
     }
 
-    /// Gives the message as it stands in the file.
+    /// Returns the message as it stands in the file.
     pub fn message(self) -> Option<Raw<'l>> {
         self.raw_at(self.scan.message.span)
     }
 
-    /// Gives the message's role.
+    /// Returns the message's role.
     pub fn role(self) -> Role {
         if self.kind() == Kind::Message { self.scan.role_is } else { Role::None }
     }
 
-    /// Gives the message's role as it stands in the file.
+    /// Returns the message's role as it stands in the file.
     pub fn role_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.role)
     }
 
-    /// Gives the id of the call that a tool result answers.
+    /// Returns the id of the call that a tool result answers.
     pub fn tool_call_id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.call)
     }
 
-    /// Gives the name of the tool that a tool result comes from.
+    /// Returns the name of the tool that a tool result comes from.
     pub fn tool_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.tool)
     }
 
-    /// Gives the content: the message's, or the entry's own if it is a `custom_message`.
+    /// Returns the content: the message's, or the entry's own if it is a `custom_message`.
     pub fn content(self) -> Option<Raw<'l>> {
         self.raw_at(self.content_place().span)
     }
@@ -319,7 +319,7 @@ impl<'l> Entry<'l> {
         string.into_iter().chain(blocks.filter_map(|block| block.text()?.string_body()))
     }
 
-    /// Gives the whole text of the content: its text blocks joined with nothing between.
+    /// Returns the whole text of the content: its text blocks joined with nothing between.
     pub fn full_text(self) -> String {
         let Some(content) = self.content() else { return String::new() };
         if let Some(text) = content.str() {
@@ -329,7 +329,7 @@ impl<'l> Entry<'l> {
         texts.filter_map(|block| block.get_str("text")).collect()
     }
 
-    /// Gives what decides whether the entry is shown.
+    /// Returns what decides whether the entry is shown.
     pub fn traits(self) -> Traits {
         let stop = match self.raw_at(self.scan.message.stop).map(Raw::bytes) {
             None | Some(b"\"stop\"" | b"\"toolUse\"" | b"null" | b"\"\"" | b"false" | b"0") => Stop::Normal,
@@ -378,32 +378,32 @@ pub struct BlockView<'l> {
 }
 
 impl<'l> BlockView<'l> {
-    /// Gives the block's type.
+    /// Returns the block's type.
     pub fn kind(self) -> BlockKind {
         self.block.kind
     }
 
-    /// Gives its text.
+    /// Returns its text.
     pub fn text(self) -> Option<Raw<'l>> {
         self.entry.raw_at(self.block.text)
     }
 
-    /// Gives the id of a tool call.
+    /// Returns the id of a tool call.
     pub fn id(self) -> Option<Cow<'l, str>> {
         self.entry.str_at(self.block.id)
     }
 
-    /// Gives the name of a tool call.
+    /// Returns the name of a tool call.
     pub fn name(self) -> Option<Cow<'l, str>> {
         self.entry.str_at(self.block.name)
     }
 
-    /// Gives the arguments of a tool call.
+    /// Returns the arguments of a tool call.
     pub fn arguments(self) -> Option<Raw<'l>> {
         self.entry.raw_at(self.block.arguments)
     }
 
-    /// Gives the media type of an image.
+    /// Returns the media type of an image.
     pub fn mime(self) -> Option<Cow<'l, str>> {
         self.entry.str_at(self.block.mime)
     }

@@ -107,12 +107,12 @@ named! {
 }
 
 impl Kind {
-    /// Tells whether it is one of the entry types that agents write.
+    /// Returns whether it is one of the entry types that agents write.
     pub fn is_entry_type(self) -> bool {
         !matches!(self, Self::Header | Self::Title | Self::Unknown | Self::Untyped)
     }
 
-    /// Tells whether it carries part of the conversation.
+    /// Returns whether it carries part of the conversation.
     pub fn is_conversation(self) -> bool {
         matches!(self, Self::Message | Self::CustomMessage | Self::BranchSummary | Self::Compaction)
     }
@@ -156,7 +156,7 @@ named! {
 }
 
 impl Role {
-    /// Tells whether a message with it can be part of a context.
+    /// Returns whether a message with it can be part of a context.
     pub fn is_known(self) -> bool {
         !matches!(self, Self::Unknown | Self::None)
     }

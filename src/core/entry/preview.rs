@@ -8,7 +8,7 @@ use crate::core::json::{self, Raw};
 
 /// The most characters of an entry's words.
 pub const LIMIT: usize = 200;
-/// How many characters are looked at behind the limit, to see whether one of them goes on there.
+/// How many characters are looked at after the limit, to see whether one of them goes on there.
 const CLUSTER: usize = 16;
 /// The most characters of an error message that stands for a missing answer.
 const ERROR: usize = 80;
@@ -120,7 +120,7 @@ impl<'a> Arguments<'a> {
         known
     }
 
-    /// Gives the lines that a `read` call asks for, as `:first-last`.
+    /// Returns the lines that a `read` call asks for, as `:first-last`.
     fn range(&self) -> String {
         match (self.offset, self.limit) {
             (None, None) => String::new(),
@@ -186,7 +186,7 @@ fn content(out: &mut String, entry: Entry<'_>) {
     }
 }
 
-/// Writes the content's words and tells whether there were any.
+/// Writes the content's words and returns whether there were any.
 fn words(out: &mut String, entry: Entry<'_>) -> bool {
     let start = out.len();
     let mut words = Words::new(out, LIMIT + CLUSTER);
@@ -201,7 +201,7 @@ fn words(out: &mut String, entry: Entry<'_>) -> bool {
     has_words
 }
 
-/// Cuts what stands behind `start` to the limit, but not within a character of several code points.
+/// Cuts what stands after `start` to the limit, but not within a character of several code points.
 fn cut_at_limit(out: &mut String, start: usize) {
     let words = &out[start..];
     if words.len() <= LIMIT {
@@ -226,7 +226,7 @@ fn model(out: &mut String, entry: Entry<'_>) {
     bracket(out, "model: ", model.as_deref().unwrap_or("unknown"));
 }
 
-/// Gives the model that a `model_change` names, as `provider/id`; `None` if it names none.
+/// Returns the model that a `model_change` names, as `provider/id`; `None` if it names none.
 pub(crate) fn model_name(entry: Entry<'_>) -> Option<String> {
     if let Some(model) = entry.get_str("model") {
         return (!model.is_empty()).then(|| model.into_owned());

@@ -33,12 +33,12 @@ impl Span {
         Self { start: narrow(start), end: narrow(end) }
     }
 
-    /// Tells whether there is nothing at this place.
+    /// Returns whether there is nothing at this place.
     pub fn is_absent(self) -> bool {
         self.start == self.end
     }
 
-    /// Gives the span as a range of indices.
+    /// Returns the span as a range of indices.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -56,7 +56,7 @@ pub struct Malformed {
 pub struct Key<'a>(Cow<'a, [u8]>);
 
 impl Key<'_> {
-    /// Gives the decoded bytes of the name.
+    /// Returns the decoded bytes of the name.
     pub fn name(&self) -> &[u8] {
         &self.0
     }
@@ -75,17 +75,17 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Gives the offset of the next unread byte.
+    /// Returns the offset of the next unread byte.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Gives the text at a place.
+    /// Returns the text at a place.
     pub fn text(&self, span: Span) -> &'a [u8] {
         &self.bytes[span.range()]
     }
 
-    /// Skips white space and gives the next byte without passing it.
+    /// Skips white space and returns the next byte without passing it.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         loop {
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
         self.key().map(Some)
     }
 
-    /// Passes a comma if one is due and tells whether an element follows; passes `]` otherwise.
+    /// Passes a comma if one is due and returns whether an element follows; passes `]` otherwise.
     #[inline]
     pub fn next_element(&mut self, first: &mut bool) -> Result<bool, Malformed> {
         match self.peek() {
@@ -148,7 +148,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes one value of any kind and gives its place.
+    /// Passes one value of any kind and returns its place.
     #[inline]
     pub fn value(&mut self) -> Result<Span, Malformed> {
         let first = self.peek();
@@ -194,7 +194,7 @@ impl<'a> Cursor<'a> {
         Ok(Key(if escaped { Cow::Owned(text::decode(raw).into_owned().into_bytes()) } else { Cow::Borrowed(raw) }))
     }
 
-    /// Passes a member's name and its colon; gives where the name ends and whether it holds an escape.
+    /// Passes a member's name and its colon; returns where the name ends and whether it holds an escape.
     #[inline]
     fn name(&mut self) -> Result<(usize, bool), Malformed> {
         if self.bytes.get(self.at) != Some(&b'"') {
@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
         Ok((end, escaped))
     }
 
-    /// Passes the rest of a string behind its opening quote; tells whether it holds an escape.
+    /// Passes the rest of a string after its opening quote; returns whether it holds an escape.
     #[inline]
     fn string(&mut self) -> Result<bool, Malformed> {
         // Most strings are names and ids: done here, without a call, they cost half as much.
@@ -258,7 +258,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Gives the length of the escape at a backslash.
+    /// Returns the length of the escape at a backslash.
     #[inline(always)]
     fn escape_at(&self, at: usize) -> Result<usize, Malformed> {
         let digits = || self.bytes.get(at + 2..at + 6);

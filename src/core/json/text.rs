@@ -24,7 +24,7 @@ pub fn decode(raw: &[u8]) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Gives text with U+FFFD in place of bad UTF-8. Checking first is several times as fast as looking
+/// Returns text with U+FFFD in place of bad UTF-8. Checking first is several times as fast as looking
 /// for what is bad.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -79,12 +79,12 @@ impl<'a> Words<'a> {
         Self { out, left: limit, start, space: false }
     }
 
-    /// Tells whether nothing more is taken.
+    /// Returns whether nothing more is taken.
     pub fn is_full(&self) -> bool {
         self.left == 0
     }
 
-    /// Tells whether no word has been taken yet.
+    /// Returns whether no word has been taken yet.
     pub fn is_empty(&self) -> bool {
         self.out.len() == self.start
     }
@@ -139,12 +139,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Tells whether a space is due before the next word.
+    /// Returns whether a space is due before the next word.
     fn is_space_due(&self) -> bool {
         self.space && self.out.len() > self.start
     }
 
-    /// Gives how many characters can be taken behind the space that may be due.
+    /// Returns how many characters can be taken after the space that may be due.
     fn room(&self) -> usize {
         self.left - usize::from(self.is_space_due())
     }
@@ -153,7 +153,7 @@ impl<'a> Words<'a> {
     fn take(&mut self, text: &str, chars: usize) {
         if self.is_space_due() {
             if self.left < 2 {
-                // No room for a space and something behind it.
+                // No room for a space and something after it.
                 self.left = 0;
                 return;
             }
@@ -166,7 +166,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Gives the length of the words of ASCII at the front, with single spaces between them, up to a
+/// Returns the length of the words of ASCII at the front, with single spaces between them, up to a
 /// limit.
 fn plain_words(bytes: &[u8], limit: usize) -> usize {
     let bytes = &bytes[..bytes.len().min(limit)];
@@ -183,7 +183,7 @@ fn plain_words(bytes: &[u8], limit: usize) -> usize {
     at
 }
 
-/// Tells whether a JSON string body has anything but white space in it.
+/// Returns whether a JSON string body has anything but white space in it.
 pub fn has_words(raw: &[u8]) -> bool {
     if raw.first().is_some_and(|&byte| byte.is_ascii_graphic() && byte != b'\\') {
         return true;
@@ -194,7 +194,7 @@ pub fn has_words(raw: &[u8]) -> bool {
     !words.is_empty()
 }
 
-/// Gives the offset of the first byte at or behind `at` that ends a plain run in a string: a
+/// Returns the offset of the first byte at or after `at` that ends a plain run in a string: a
 /// quote, a backslash or a control character; the length of `bytes` if there is none.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
@@ -224,7 +224,7 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Gives a bit for each byte of a block, the first lowest, that ends a plain run, as [`plain_end`]
+/// Returns a bit for each byte of a block, the first lowest, that ends a plain run, as [`plain_end`]
 /// does. Compilers make vector instructions of the loops; where runs are short, one look at a whole
 /// block costs less than many at eight bytes.
 #[inline]
@@ -279,7 +279,7 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// Decodes `\uXXXX`, or a pair of them that make one character; gives the length in bytes.
+/// Decodes `\uXXXX`, or a pair of them that make one character; returns the length in bytes.
 fn unicode_escape(bytes: &[u8]) -> (char, usize) {
     let Some(first) = hex4(bytes, 2) else { return (REPLACEMENT, 2) };
     if (0xd800..0xdc00).contains(&first)

@@ -32,12 +32,12 @@ impl<'a> Raw<'a> {
         Self(bytes)
     }
 
-    /// Gives the text as it stands in the file.
+    /// Returns the text as it stands in the file.
     pub fn bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// Tells the kind of the value.
+    /// Returns the kind of the value.
     pub fn kind(self) -> Kind {
         match self.0.first() {
             Some(b'{') => Kind::Object,
@@ -49,7 +49,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Gives what stands between the quotes of a string, undecoded.
+    /// Returns what stands between the quotes of a string, undecoded.
     pub fn string_body(self) -> Option<&'a [u8]> {
         match self.0 {
             [b'"', body @ .., b'"'] => Some(body),
@@ -70,7 +70,7 @@ impl<'a> Raw<'a> {
         std::str::from_utf8(self.0).ok()?.parse().ok()
     }
 
-    /// Tells whether the value is `true`.
+    /// Returns whether the value is `true`.
     pub fn is_true(self) -> bool {
         self.0 == b"true"
     }

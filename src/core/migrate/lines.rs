@@ -21,7 +21,7 @@ impl Ids {
         Self { namespace: Uuid::new_v5(&Uuid::NAMESPACE_OID, header_id.as_bytes()), ordinal }
     }
 
-    /// Gives the next line's id: the first of its candidates that is free.
+    /// Returns the next line's id: the first of its candidates that is free.
     pub(crate) fn next(&mut self, is_free: impl Fn(&str) -> bool) -> String {
         let ordinal = self.ordinal;
         self.ordinal += 1;
@@ -38,7 +38,7 @@ impl Ids {
     }
 }
 
-/// Sets ids that an entry names; a missing member goes right behind `type`.
+/// Sets ids that an entry names; a missing member goes right after `type`.
 pub(crate) fn with_ids<'a>(object: &'a [u8], changes: &[(&str, Option<&str>)]) -> Cow<'a, [u8]> {
     if changes.is_empty() {
         return Cow::Borrowed(object);
@@ -109,7 +109,7 @@ fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn
                 edits.replace(member.value, json);
                 stays_before = true;
             }
-            // A comma goes with it: the one before it, if something stays there, else the one behind.
+            // A comma goes with it: the one before it, if something stays there, else the one after.
             _ if stays_before => {
                 edits.replace(Span { start: members[at - 1].value.end, end: member.value.end }, Vec::new());
             }
@@ -121,7 +121,7 @@ fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn
     }
 }
 
-/// Sets members to strings or null: in place, or right behind `type`.
+/// Sets members to strings or null: in place, or right after `type`.
 fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[(&str, Option<&str>)]) {
     let last = |name: &str| members.iter().rfind(|member| member.name == name.as_bytes());
     let mut fresh = Vec::new();
@@ -144,7 +144,7 @@ fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[
     if fresh.is_empty() {
         return;
     }
-    // Right behind `type`; without one in front of everything.
+    // Right after `type`; without one in front of everything.
     match (last("type"), members.first()) {
         (Some(kind), _) => edits.insert(kind.value.end, fresh),
         (None, Some(first)) => {

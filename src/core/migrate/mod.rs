@@ -147,7 +147,7 @@ impl Copy<'_> {
     }
 }
 
-/// Says why a file without version whose entries have ids is not written to.
+/// Returns why a file without version whose entries have ids is not written to.
 pub(crate) fn unsure() -> Error {
     let why = "its header has no version, but its entries have ids: agents would flatten the tree".to_owned();
     Error::Unwritable { why }

@@ -46,7 +46,7 @@ pub(crate) enum Odd {
     Big,
     /// Neither an entry nor a header: no `id`.
     Foreign,
-    /// A `session` line behind the first.
+    /// A `session` line after the first.
     SecondHeader,
     /// An entry without a type.
     Untyped,
@@ -230,19 +230,19 @@ impl Inspector {
     }
 }
 
-/// Tells whether the backslash at `at` is itself escaped.
+/// Returns whether the backslash at `at` is itself escaped.
 fn is_escaped(line: &[u8], at: usize) -> bool {
     line[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
 
-/// Tells whether what follows an escape only sets colours: the output of many tools has such.
+/// Returns whether what follows an escape only sets colours: the output of many tools has such.
 fn is_color(rest: &[u8]) -> bool {
     let Some(rest) = rest.strip_prefix(b"[") else { return false };
     let end = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'));
     end.is_some_and(|end| rest[end] == b'm')
 }
 
-/// Tells whether the second half of a surrogate pair stands at `at`.
+/// Returns whether the second half of a surrogate pair stands at `at`.
 fn has_low_half(line: &[u8], at: usize) -> bool {
     matches!(line.get(at..at + 4), Some([b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F']))
 }
@@ -294,7 +294,7 @@ fn message(notes: &mut Notes, number: u32, entry: Entry<'_>) {
     content(notes, number, entry, role);
 }
 
-/// Tells whether a message says what it cost. That mostly stands behind the content, which is long
+/// Returns whether a message says what it cost. That mostly stands after the content, which is long
 /// and need not be passed again.
 fn has_usage(message: Raw<'_>, content: Option<Raw<'_>>) -> bool {
     let is_usage = |raw: Raw<'_>| raw.kind() == json::Kind::Object;
@@ -382,12 +382,12 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Odd, usize) {
     }
 }
 
-/// Tells whether an object is a line of a session, not a piece of one that was cut at a brace.
+/// Returns whether an object is a line of a session, not a piece of one that was cut at a brace.
 fn is_record(entry: Entry<'_>) -> bool {
     entry.kind().is_entry_type() || entry.kind() == Kind::Header || entry.get("parentId").is_some()
 }
 
-/// Gives where the object ends that a line starts with, if it is whole.
+/// Returns where the object ends that a line starts with, if it is whole.
 fn value_end(line: &[u8]) -> Option<usize> {
     let mut cursor = Cursor::new(line);
     if cursor.peek() != Some(b'{') {
@@ -449,7 +449,7 @@ mod tests {
     use super::{Above, Inspector, Notes, Odd, damage};
     use crate::core::entry::Scan;
 
-    /// Gives what is odd in the bytes of a line.
+    /// Returns what is odd in the bytes of a line.
     fn odd(line: &[u8]) -> Vec<(Odd, u32)> {
         let mut notes = Notes::default();
         Inspector::default().bytes(&mut notes, 0, line);

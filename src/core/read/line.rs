@@ -73,7 +73,7 @@ impl<'s> Lines<'s> {
         self.read_on(range.start, usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
     }
 
-    /// Reads more behind what the buffer holds.
+    /// Reads more after what the buffer holds.
     fn read_on(&mut self, offset: u64, more: usize) -> Result<()> {
         let old = self.filled;
         self.filled += more;
@@ -99,9 +99,9 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// Handles the last line of a block, which starts at `at` in the buffer and goes on behind it.
+    /// Handles the last line of a block, which starts at `at` in the buffer and goes on after it.
     fn across_end(&mut self, offset: u64, at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
-        // A line that goes on is mostly a short way from its end, and what is read behind that is
+        // A line that goes on is mostly a short way from its end, and what is read after that is
         // read again with the next block.
         let mut step = BLOCK / 16;
         let mut from = end;
@@ -130,7 +130,7 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// Finds the LF at or behind `from`, or the end of the source.
+    /// Finds the LF at or after `from`, or the end of the source.
     fn find_end(&self, mut from: u64) -> Result<(u64, bool)> {
         let mut window = [0; 16 * 1024];
         while from < self.source.len() {
@@ -145,7 +145,7 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// Tells whether a line has nothing on it.
+/// Returns whether a line has nothing on it.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\r' | b'\t'))
 }
@@ -162,7 +162,7 @@ mod tests {
 
     use super::{Lines, Source};
 
-    /// Cuts `text` in blocks of `block` bytes and gives the lines with their offsets.
+    /// Cuts `text` in blocks of `block` bytes and returns the lines with their offsets.
     fn cut(text: &str, block: u64) -> Vec<(u64, String, bool)> {
         let source = Source::spool(text.as_bytes()).unwrap();
         let long = Mutex::new(());

@@ -27,7 +27,7 @@ impl Stat {
         Self { dev: meta.dev(), ino: meta.ino(), len: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()) }
     }
 
-    /// Tells whether it is one file, longer or shorter.
+    /// Returns whether it is one file, longer or shorter.
     pub fn is_same_file(&self, other: &Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
@@ -61,7 +61,7 @@ impl Source {
         Ok(Self { file, len: meta.len(), stat: Some(Stat::of(&meta)), read: Arc::default() })
     }
 
-    /// Opens the front of a plain file: what stands behind `limit` bytes is as if it were not there.
+    /// Opens the front of a plain file: what stands after `limit` bytes is as if it were not there.
     ///
     /// # Errors
     /// As [`Self::open`]; also for what is no plain file.
@@ -85,28 +85,28 @@ impl Source {
         Ok(Self { file, len, stat: None, read: Arc::default() })
     }
 
-    /// Gives the state of the file when it was opened; `None` for what was spooled.
+    /// Returns the state of the file when it was opened; `None` for what was spooled.
     pub fn stat(&self) -> Option<Stat> {
         self.stat
     }
 
-    /// Gives the permissions of the file; `None` for what was spooled.
+    /// Returns the permissions of the file; `None` for what was spooled.
     pub fn permissions(&self) -> Option<Permissions> {
         self.stat?;
         Some(self.file.metadata().ok()?.permissions())
     }
 
-    /// Gives the length in bytes when the source was opened.
+    /// Returns the length in bytes when the source was opened.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Gives how many bytes were read so far, to be looked at meanwhile.
+    /// Returns how many bytes were read so far, to be looked at meanwhile.
     pub fn read(&self) -> &Arc<AtomicU64> {
         &self.read
     }
 
-    /// Tells whether there was nothing in it.
+    /// Returns whether there was nothing in it.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

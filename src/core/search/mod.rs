@@ -33,7 +33,7 @@ const NAMES: [&str; 13] = [
 
 /// How many characters of a text an excerpt has before the word.
 const BEFORE: usize = 40;
-/// How many it has behind it.
+/// How many it has after it.
 const BEHIND: usize = 80;
 
 /// Words that must all be found, whatever their case.
@@ -47,11 +47,11 @@ pub struct Excerpt {
     pub before: String,
     /// The word as it is spelled there.
     pub word: String,
-    /// What stands behind it.
+    /// What stands after it.
     pub behind: String,
     /// Whether the text starts with `before`.
     pub is_start: bool,
-    /// Whether the text ends with `behind`.
+    /// Whether the text ends with `after`.
     pub is_end: bool,
 }
 
@@ -61,7 +61,7 @@ impl Query {
         Self(text.split_whitespace().map(str::to_lowercase).collect())
     }
 
-    /// Tells whether an entry has all words in its whole text, its names, or its row.
+    /// Returns whether an entry has all words in its whole text, its names, or its row.
     pub fn matches(&self, entry: Entry<'_>, label: Option<&str>, row: &str) -> bool {
         let mut missing: Vec<_> = self.0.iter().map(String::as_str).collect();
         let mut look = |text: &str| {
@@ -74,12 +74,12 @@ impl Query {
         look(row) || look(label.unwrap_or("")) || texts(entry, &mut look)
     }
 
-    /// Gives the first of the words that a text has not.
+    /// Returns the first of the words that a text has not.
     pub fn missing_in(&self, text: &str) -> Option<&str> {
         self.0.iter().map(String::as_str).find(|word| find(text, word).is_none())
     }
 
-    /// Gives the places of the words in a text, in order and apart from each other.
+    /// Returns the places of the words in a text, in order and apart from each other.
     pub fn places(&self, text: &str) -> Vec<Range<usize>> {
         let mut places = Vec::new();
         for word in &self.0 {
@@ -175,7 +175,7 @@ fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
     files.any(|file| look(file.get_str("content")))
 }
 
-/// Gives the first place of a word, which is in lower case.
+/// Returns the first place of a word, which is in lower case.
 fn find(text: &str, word: &str) -> Option<Range<usize>> {
     let mut place = None;
     pieces(text, word.len(), |start, piece, lower| {
@@ -188,7 +188,7 @@ fn find(text: &str, word: &str) -> Option<Range<usize>> {
     place
 }
 
-/// Gives the place in a text for one in its lower case; in a character of several it is the start
+/// Returns the place in a text for one in its lower case; in a character of several it is the start
 /// or the end.
 fn original(text: &str, lower_at: usize, end: bool) -> usize {
     let mut lower = 0;
@@ -203,7 +203,7 @@ fn original(text: &str, lower_at: usize, end: bool) -> usize {
 }
 
 /// Hands out a text in pieces, each with its place and in lower case, until `look` has seen enough,
-/// and tells whether it has. Words of up to `longest` bytes are whole in one of them.
+/// and returns whether it has. Words of up to `longest` bytes are whole in one of them.
 fn pieces(text: &str, longest: usize, mut look: impl FnMut(usize, &str, &str) -> bool) -> bool {
     let mut from = 0;
     loop {

@@ -33,7 +33,7 @@ impl<'q> Sieve<'q> {
         Self { words: words.collect(), escapes, texts, lower: Vec::new() }
     }
 
-    /// Tells whether an entry may have all words: where this says no, [`Query::matches`] does, too.
+    /// Returns whether an entry may have all words: where this says no, [`Query::matches`] does, too.
     pub fn lets_through(&mut self, line: &[u8], label: Option<&str>, row: &str) -> bool {
         let longest = self.words.iter().map(|word| word.text.len()).max().unwrap_or(0);
         let mut missing: Vec<_> = self.words.iter().collect();
@@ -54,7 +54,7 @@ impl<'q> Sieve<'q> {
         missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
     }
 
-    /// Tells whether a word may be in the text and not in the line.
+    /// Returns whether a word may be in the text and not in the line.
     fn is_unsure(&self, line: &[u8]) -> bool {
         // The only characters beyond ASCII whose lower case is, or begins with, one of ASCII.
         let folds = ["\u{130}", "\u{212a}"].iter().any(|char| memmem::find(line, char.as_bytes()).is_some());
@@ -65,7 +65,7 @@ impl<'q> Sieve<'q> {
     }
 }
 
-/// Tells whether the digits of an escape may spell a character of ASCII other than controls, or one
+/// Returns whether the digits of an escape may spell a character of ASCII other than controls, or one
 /// that has such a lower case.
 fn may_be_plain(digits: &[u8]) -> bool {
     let digits = digits.get(..4).and_then(|digits| std::str::from_utf8(digits).ok());

@@ -26,12 +26,12 @@ impl<'s> Bodies<'s> {
         Self { session, window: Vec::new(), front: 0, migrated: Vec::new(), scan: Scan::default() }
     }
 
-    /// Gives the session that is read.
+    /// Returns the session that is read.
     pub fn session(&self) -> &'s Session {
         self.session
     }
 
-    /// Gives an entry as version 3 shows it.
+    /// Returns an entry as version 3 shows it.
     ///
     /// # Errors
     /// [`Error::Changed`] if something else stands in its place now, [`Error::Io`] if reading fails.
@@ -46,7 +46,7 @@ impl<'s> Bodies<'s> {
         self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
     }
 
-    /// Gives the bytes that stand where an entry was indexed, which may be something else by now.
+    /// Returns the bytes that stand where an entry was indexed, which may be something else by now.
     ///
     /// # Errors
     /// As [`Self::entry`].
@@ -55,7 +55,7 @@ impl<'s> Bodies<'s> {
         Ok(&self.window[start..start + len])
     }
 
-    /// Gives the blanks that stand around an entry on its line, as far as they are few.
+    /// Returns the blanks that stand around an entry on its line, as far as they are few.
     ///
     /// # Errors
     /// [`Error::Io`] if reading fails.
@@ -84,7 +84,7 @@ impl<'s> Bodies<'s> {
         Ok((before, behind))
     }
 
-    /// Gives the words that a row shows for an entry; a tool result shows its call.
+    /// Returns the words that a row shows for an entry; a tool result shows its call.
     ///
     /// # Errors
     /// As [`Self::entry`].
@@ -102,7 +102,7 @@ impl<'s> Bodies<'s> {
         Ok(words)
     }
 
-    /// Gives the words by which people know the session: its name, else its first prompt; empty if
+    /// Returns the words by which people know the session: its name, else its first prompt; empty if
     /// there are none.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl<'s> Bodies<'s> {
         Ok(None)
     }
 
-    /// Makes sure that the entry's bytes are in the window; gives their place there.
+    /// Makes sure that the entry's bytes are in the window; returns their place there.
     fn fetch(&mut self, node: NodeId) -> Result<(usize, usize)> {
         let at = &self.session.nodes[node.index()];
         let (offset, len) = (at.offset, at.len as usize);

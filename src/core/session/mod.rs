@@ -31,7 +31,7 @@ pub(crate) mod sample;
 pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
-    /// Gives the place as an index.
+    /// Returns the place as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -137,12 +137,12 @@ impl Session {
         Ok((builder.finish(source, start), notes))
     }
 
-    /// Tells how many entries there are.
+    /// Returns how many entries there are.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Tells whether there is no entry.
+    /// Returns whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -152,7 +152,7 @@ impl Session {
         (0..u32::try_from(self.nodes.len()).unwrap_or(NONE)).map(NodeId)
     }
 
-    /// Gives the position that agents resume at: the last entry of the file.
+    /// Returns the position that agents resume at: the last entry of the file.
     pub fn leaf(&self) -> Option<NodeId> {
         self.nodes().next_back()
     }
@@ -162,13 +162,13 @@ impl Session {
         self.ids.find(self.hasher.hash_one(id), |&node| self.id(NodeId(node)) == id).map(|&node| NodeId(node))
     }
 
-    /// Gives the id of an entry.
+    /// Returns the id of an entry.
     pub fn id(&self, node: NodeId) -> &str {
         let node = &self.nodes[node.index()];
         node.id.of(&self.texts[node.part as usize])
     }
 
-    /// Gives the parent in the tree; `None` for a root.
+    /// Returns the parent in the tree; `None` for a root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         let parent = self.nodes[node.index()].parent;
         (parent != NONE).then_some(NodeId(parent))
@@ -179,24 +179,24 @@ impl Session {
         std::iter::successors(from.into(), |&node| self.parent(node))
     }
 
-    /// Gives the id that an orphan names as its parent.
+    /// Returns the id that an orphan names as its parent.
     pub fn missing_parent(&self, node: NodeId) -> Option<&str> {
         let at = self.missing.binary_search_by_key(&node, |(orphan, _)| *orphan).ok()?;
         Some(self.missing[at].1.of(&self.texts[self.nodes[node.index()].part as usize]))
     }
 
-    /// Tells whether an entry is a root only because its parent is missing or its own descendant.
+    /// Returns whether an entry is a root only because its parent is missing or its own descendant.
     pub fn is_cut(&self, node: NodeId) -> bool {
         self.missing_parent(node).is_some() || self.cut.contains(&node)
     }
 
-    /// Gives the entries whose parent is missing, with its id, in the order of the file.
+    /// Returns the entries whose parent is missing, with its id, in the order of the file.
     pub(crate) fn orphans(&self) -> impl Iterator<Item = (NodeId, &str)> {
         let text_of = |node: NodeId| &self.texts[self.nodes[node.index()].part as usize];
         self.missing.iter().map(move |&(node, missing)| (node, missing.of(text_of(node))))
     }
 
-    /// Gives the entries that were made roots since they are their own ancestors.
+    /// Returns the entries that were made roots since they are their own ancestors.
     pub(crate) fn cuts(&self) -> &[NodeId] {
         &self.cut
     }
@@ -206,34 +206,34 @@ impl Session {
         self.nodes.binary_search_by_key(&line, |node| node.line).ok().map(NodeId::at)
     }
 
-    /// Gives the permissions of the file, if it is one.
+    /// Returns the permissions of the file, if it is one.
     pub fn permissions(&self) -> Option<Permissions> {
         self.source.permissions()
     }
 
-    /// Gives the children, oldest first.
+    /// Returns the children, oldest first.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
         let from = self.first_child[node.index()] as usize;
         let to = self.first_child[node.index() + 1] as usize;
         &self.children[from..to]
     }
 
-    /// Gives the entries without parent, in the order of the file.
+    /// Returns the entries without parent, in the order of the file.
     pub fn roots(&self) -> &[NodeId] {
         &self.roots
     }
 
-    /// Gives the 1-based line on which an entry stands.
+    /// Returns the 1-based line on which an entry stands.
     pub fn line(&self, node: NodeId) -> u32 {
         self.nodes[node.index()].line
     }
 
-    /// Gives what decides whether an entry is shown.
+    /// Returns what decides whether an entry is shown.
     pub fn traits(&self, node: NodeId) -> Traits {
         self.nodes[node.index()].traits
     }
 
-    /// Gives the role of an entry's message, under its current name.
+    /// Returns the role of an entry's message, under its current name.
     pub fn role_name(&self, node: NodeId) -> Option<&'static str> {
         match self.traits(node).role {
             Role::HookMessage if self.version < CURRENT => Role::Custom.name(),
@@ -241,17 +241,17 @@ impl Session {
         }
     }
 
-    /// Gives the time of an entry.
+    /// Returns the time of an entry.
     pub fn stamp(&self, node: NodeId) -> Stamp {
         self.nodes[node.index()].stamp
     }
 
-    /// Tells whether a `user` message stands there.
+    /// Returns whether a `user` message stands there.
     pub fn is_user(&self, node: NodeId) -> bool {
         self.traits(node).kind == Kind::Message && self.traits(node).role == Role::User
     }
 
-    /// Gives the first user message with text, else the first one.
+    /// Returns the first user message with text, else the first one.
     pub fn first_prompt(&self) -> Option<NodeId> {
         let mut users = self.nodes().filter(|&node| self.is_user(node));
         let first = users.next()?;
@@ -259,17 +259,17 @@ impl Session {
         Some(Some(first).filter(has_text).or_else(|| users.find(has_text)).unwrap_or(first))
     }
 
-    /// Gives the labels that are set now, in the order in which their targets were first labelled.
+    /// Returns the labels that are set now, in the order in which their targets were first labelled.
     pub fn labels(&self) -> &[Label] {
         &self.labels
     }
 
-    /// Gives the label of an entry.
+    /// Returns the label of an entry.
     pub fn label(&self, node: NodeId) -> Option<&Label> {
         self.label_of.get(&node).map(|&at| &self.labels[at as usize])
     }
 
-    /// Gives the entries with a label of this name.
+    /// Returns the entries with a label of this name.
     pub fn labelled(&self, name: &str) -> &[NodeId] {
         let by_name = self.by_name.get_or_init(|| {
             let mut by_name: HashMap<String, Vec<NodeId>> = HashMap::new();
@@ -281,23 +281,23 @@ impl Session {
         by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Gives the session's name: of the title slot, the last `session_info`, or the header.
+    /// Returns the session's name: of the title slot, the last `session_info`, or the header.
     pub fn name(&self) -> Option<&str> {
         self.slot.as_deref().or(self.name.as_deref()).or(self.header.title.as_deref())
     }
 
-    /// Tells whether entries are shown other than they are stored, since the version is an old one.
+    /// Returns whether entries are shown other than they are stored, since the version is an old one.
     pub fn is_migrated(&self) -> bool {
         self.version < CURRENT
     }
 
-    /// Gives the words of an entry's row, if they were kept; a tool result's are those of its call.
+    /// Returns the words of an entry's row, if they were kept; a tool result's are those of its call.
     pub fn row_words(&self, node: NodeId) -> Option<&str> {
         let node = &self.nodes[node.index()];
         (!node.words.is_absent()).then(|| node.words.of(&self.texts[node.words_part as usize]))
     }
 
-    /// Gives the assistant messages in which the call of a tool result may stand, nearest first.
+    /// Returns the assistant messages in which the call of a tool result may stand, nearest first.
     pub(crate) fn callers(&self, result: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         // Calls stand right above their results; bounds keep odd files from quadratic time.
         const NEAR: usize = 64;

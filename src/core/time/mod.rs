@@ -55,7 +55,7 @@ impl Stamp {
         }
     }
 
-    /// Gives the time in milliseconds, if it is known.
+    /// Returns the time in milliseconds, if it is known.
     pub fn ms(self) -> Option<i64> {
         match self {
             Self::Plain(ms) | Self::Other(ms) => Some(ms),
@@ -98,7 +98,7 @@ fn from_number(number: f64) -> Option<i64> {
 /// The spelling that [`iso`] gives to times.
 const SHAPE: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 
-/// Tells whether a timestamp that parses has exactly the spelling that [`iso`] gives it.
+/// Returns whether a timestamp that parses has exactly the spelling that [`iso`] gives it.
 fn is_plain(body: &[u8]) -> bool {
     body.len() == SHAPE.len()
         && body.iter().zip(SHAPE).all(|(&byte, &form)| if form == b'0' { byte.is_ascii_digit() } else { byte == form })
@@ -119,7 +119,7 @@ fn plain_ms(body: &[u8]) -> Option<i64> {
     Offset::UTC.to_timestamp(time).ok().map(Timestamp::as_millisecond)
 }
 
-/// Gives the plain spelling of a time; `None` if it has none, being before the year 0 or out of range.
+/// Returns the plain spelling of a time; `None` if it has none, being before the year 0 or out of range.
 pub fn plain(ms: i64) -> Option<[u8; 24]> {
     let time = Offset::UTC.to_datetime(Timestamp::from_millisecond(ms).ok()?);
     let mut out = *SHAPE;

@@ -30,12 +30,12 @@ pub struct Period {
 }
 
 impl Period {
-    /// Tells whether it has an end.
+    /// Returns whether it has an end.
     pub fn is_bound(self) -> bool {
         self.since.is_some() || self.until.is_some()
     }
 
-    /// Tells whether a time is in it; `None` if the time is not known.
+    /// Returns whether a time is in it; `None` if the time is not known.
     pub fn holds(self, stamp: Stamp) -> Option<bool> {
         let ms = stamp.ms()?;
         Some(self.since.is_none_or(|since| since <= ms) && self.until.is_none_or(|until| ms <= until))
