@@ -8,7 +8,7 @@ use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::context::State;
 use crate::core::context::stats::Size;
-use crate::core::json::{Kind, Raw};
+use crate::core::json::{Raw, ValueKind};
 use crate::core::words::counted;
 
 /// Draws the state that heads a transcript.
@@ -128,8 +128,8 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&file.get_str("content").unwrap_or_default())?;
     }
     match message.get("content") {
-        Some(content) if content.kind() == Kind::String => part(&content.str().unwrap_or_default())?,
-        Some(content) if content.kind() == Kind::Array => {
+        Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
+        Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
                 part(&block(element))?;
             }

@@ -57,9 +57,9 @@ impl Declared {
     fn read(raw: Option<json::Raw<'_>>) -> Self {
         let Some(raw) = raw else { return Self::Absent };
         let number = match raw.kind() {
-            json::Kind::Null => return Self::Absent,
-            json::Kind::Number => raw.number(),
-            json::Kind::String => raw.str().and_then(|text| text.trim().parse().ok()),
+            json::ValueKind::Null => return Self::Absent,
+            json::ValueKind::Number => raw.number(),
+            json::ValueKind::String => raw.str().and_then(|text| text.trim().parse().ok()),
             _ => None,
         };
         match number {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::core::json::text;
-use crate::core::json::{self, Cursor, Malformed, Raw, Span};
+use crate::core::json::{self, Cursor, Raw, Span, SyntaxError};
 use crate::core::time::Stamp;
 
 pub use names::{Kind, Role, Stop, Traits};
@@ -80,7 +80,7 @@ pub struct Scan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// It is not JSON from this byte on.
-    NotJson(Malformed),
+    NotJson(SyntaxError),
     /// It is JSON, but no object.
     NotAnObject,
     /// It is longer than 4 GiB.
@@ -107,7 +107,7 @@ impl Scan {
         Ok(Entry { line, scan: self })
     }
 
-    fn object(&mut self, line: &[u8]) -> Result<(), Malformed> {
+    fn object(&mut self, line: &[u8]) -> Result<(), SyntaxError> {
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
         *self = Self { blocks, ..Self::default() };
@@ -141,7 +141,7 @@ impl Scan {
         cursor.end()
     }
 
-    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<Message, Malformed> {
+    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<Message, SyntaxError> {
         let mut message = Message::default();
         if cursor.peek() != Some(b'{') {
             message.span = cursor.value()?;
@@ -164,7 +164,7 @@ impl Scan {
         Ok(message)
     }
 
-    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<Content, Malformed> {
+    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<Content, SyntaxError> {
         let from = self.blocks.len();
         if cursor.peek() != Some(b'[') {
             return Ok(Content { span: cursor.value()?, blocks: from..from });
@@ -182,7 +182,7 @@ impl Scan {
     }
 
     #[inline]
-    fn block(cursor: &mut Cursor<'_>) -> Result<Block, Malformed> {
+    fn block(cursor: &mut Cursor<'_>) -> Result<Block, SyntaxError> {
         let mut block = Block::default();
         if cursor.peek() != Some(b'{') {
             cursor.value()?;
@@ -273,7 +273,8 @@ impl<'l> Entry<'l> {
 
     /// Returns the timestamp as stored, if it is a string or a number.
     pub fn timestamp(self) -> Option<Raw<'l>> {
-        self.raw_at(self.scan.timestamp).filter(|raw| matches!(raw.kind(), json::Kind::String | json::Kind::Number))
+        self.raw_at(self.scan.timestamp)
+            .filter(|raw| matches!(raw.kind(), json::ValueKind::String | json::ValueKind::Number))
     }
 
     /// Returns the message as it stands in the file.

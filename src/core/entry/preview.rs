@@ -3,7 +3,7 @@
 use unicode_segmentation::GraphemeCursor;
 
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Stop};
-use crate::core::json::text::Words;
+use crate::core::json::text::WordWriter;
 use crate::core::json::{self, Raw};
 
 /// The most characters of an entry's words.
@@ -61,7 +61,7 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
         _ => "[",
     };
     out.push_str(tag);
-    let mut words = Words::new(out, LIMIT);
+    let mut words = WordWriter::new(out, LIMIT);
     match name {
         "read" => {
             words.push_json(path);
@@ -167,7 +167,7 @@ fn assistant(out: &mut String, entry: Entry<'_>) {
     let error = entry.message().and_then(|message| message.get_str("errorMessage"));
     match (entry.traits().stop, error) {
         (Stop::Aborted, _) => out.push_str("(aborted)"),
-        (_, Some(error)) if !error.trim().is_empty() => Words::new(out, ERROR).push_str(&error),
+        (_, Some(error)) if !error.trim().is_empty() => WordWriter::new(out, ERROR).push_str(&error),
         _ => out.push_str("(no content)"),
     }
 }
@@ -181,7 +181,7 @@ fn content(out: &mut String, entry: Entry<'_>) {
         return bracket(out, "", image.mime().as_deref().unwrap_or("image"));
     }
     match entry.content().map(Raw::kind) {
-        None | Some(json::Kind::Null) => out.push_str("(no content)"),
+        None | Some(json::ValueKind::Null) => out.push_str("(no content)"),
         Some(_) => out.push_str("(empty)"),
     }
 }
@@ -189,7 +189,7 @@ fn content(out: &mut String, entry: Entry<'_>) {
 /// Writes the content's words and returns whether there were any.
 fn words(out: &mut String, entry: Entry<'_>) -> bool {
     let start = out.len();
-    let mut words = Words::new(out, LIMIT + CLUSTER);
+    let mut words = WordWriter::new(out, LIMIT + CLUSTER);
     for text in entry.texts() {
         if words.is_full() {
             break;
@@ -245,7 +245,7 @@ fn labelled(out: &mut String, name: Option<Raw<'_>>, default: &str, rest: impl F
 
 fn tagged(out: &mut String, tag: &str, text: Option<Raw<'_>>) {
     out.push_str(tag);
-    let mut words = Words::new(out, LIMIT);
+    let mut words = WordWriter::new(out, LIMIT);
     match text.and_then(Raw::string_body) {
         Some(body) => words.push_json(body),
         None => words.push_str("(no content)"),
@@ -258,14 +258,14 @@ fn tagged(out: &mut String, tag: &str, text: Option<Raw<'_>>) {
 fn bracket(out: &mut String, tag: &str, text: &str) {
     out.push('[');
     out.push_str(tag);
-    Words::new(out, LIMIT).push_str(text);
+    WordWriter::new(out, LIMIT).push_str(text);
     out.push(']');
 }
 
 /// Takes words and cuts them; the cut shows.
-fn cut(limit: usize, write: impl FnOnce(&mut Words<'_>)) -> String {
+fn cut(limit: usize, write: impl FnOnce(&mut WordWriter<'_>)) -> String {
     let mut out = String::new();
-    write(&mut Words::new(&mut out, limit + 1));
+    write(&mut WordWriter::new(&mut out, limit + 1));
     if let Some((at, _)) = out.char_indices().nth(limit) {
         out.truncate(at);
         out.push_str("...");

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use uuid::Uuid;
 
 use crate::core::json::text;
-use crate::core::json::{Cursor, Kind, Raw, Span};
+use crate::core::json::{Cursor, Raw, Span, ValueKind};
 
 /// Makes the ids of version 1 entries: deterministic, so that one file always gets the same ones.
 #[derive(Debug)]
@@ -195,7 +195,7 @@ struct Member {
 fn members(object: &[u8]) -> Vec<Member> {
     let mut cursor = Cursor::new(object);
     let mut out = Vec::new();
-    if Raw::new(object).kind() != Kind::Object || cursor.begin_object().is_err() {
+    if Raw::new(object).kind() != ValueKind::Object || cursor.begin_object().is_err() {
         return out;
     }
     let mut first = true;

@@ -6,7 +6,7 @@ use memchr::memmem::Finder;
 
 use super::line;
 use crate::core::entry::{BlockKind, Entry, Fault, Kind, Role, Scan};
-use crate::core::json::{self, Cursor, Malformed, Raw};
+use crate::core::json::{self, Cursor, Raw, SyntaxError};
 
 /// More bytes than this in one line are odd, whatever they say.
 pub(crate) const BIG: usize = 10_000_000;
@@ -262,11 +262,11 @@ fn sha256(hex: &[u8]) -> Option<[u8; 32]> {
 }
 
 fn is_null_or_string(raw: Raw<'_>) -> bool {
-    matches!(raw.kind(), json::Kind::Null | json::Kind::String)
+    matches!(raw.kind(), json::ValueKind::Null | json::ValueKind::String)
 }
 
 fn message(notes: &mut Notes, number: u32, entry: Entry<'_>) {
-    let Some(message) = entry.message().filter(|message| message.kind() == json::Kind::Object) else {
+    let Some(message) = entry.message().filter(|message| message.kind() == json::ValueKind::Object) else {
         return notes.push(number, Odd::NoMessage, 0);
     };
     let role = entry.role();
@@ -297,7 +297,7 @@ fn message(notes: &mut Notes, number: u32, entry: Entry<'_>) {
 /// Returns whether a message says what it cost. That mostly stands after the content, which is long
 /// and need not be passed again.
 fn has_usage(message: Raw<'_>, content: Option<Raw<'_>>) -> bool {
-    let is_usage = |raw: Raw<'_>| raw.kind() == json::Kind::Object;
+    let is_usage = |raw: Raw<'_>| raw.kind() == json::ValueKind::Object;
     let front = message.bytes().as_ptr().addr();
     let behind = content.map(|content| content.bytes().as_ptr().addr() + content.bytes().len());
     let tail = behind.and_then(|behind| message.bytes().get(behind.checked_sub(front)?..));
@@ -315,22 +315,22 @@ fn has_usage(message: Raw<'_>, content: Option<Raw<'_>>) -> bool {
 
 /// Looks at the content of a message.
 fn content(notes: &mut Notes, number: u32, entry: Entry<'_>, role: Role) {
-    let Some(content) = entry.content().filter(|content| content.kind() != json::Kind::Null) else {
+    let Some(content) = entry.content().filter(|content| content.kind() != json::ValueKind::Null) else {
         return notes.push(number, Odd::NoContent, 0);
     };
     let may_be_string = !matches!(role, Role::Assistant | Role::ToolResult);
     match content.kind() {
-        json::Kind::String if may_be_string => return,
-        json::Kind::Array => {}
+        json::ValueKind::String if may_be_string => return,
+        json::ValueKind::Array => {}
         _ => return notes.push(number, Odd::Content, 0),
     }
-    let is_sound = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == json::Kind::String);
+    let is_sound = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == json::ValueKind::String);
     let mut other = false;
     for (at, block) in entry.blocks().enumerate() {
         let sound = match block.kind() {
             BlockKind::Text => is_sound(block.text()),
             BlockKind::ToolCall => {
-                let is_object = |raw: Raw<'_>| raw.kind() == json::Kind::Object;
+                let is_object = |raw: Raw<'_>| raw.kind() == json::ValueKind::Object;
                 block.id().is_some() && block.name().is_some() && block.arguments().is_some_and(is_object)
             }
             BlockKind::Image => true,
@@ -377,7 +377,7 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Odd, usize) {
     match scan.read(line) {
         Err(Fault::NotAnObject) => (Odd::NotAnObject, usize::from(line.trim_ascii() == b"null")),
         Err(Fault::TooLong) => (Odd::TooLong, 0),
-        Err(Fault::NotJson(Malformed { at })) if at < line.len() => (Odd::NotJson, at + 1),
+        Err(Fault::NotJson(SyntaxError { at })) if at < line.len() => (Odd::NotJson, at + 1),
         Err(Fault::NotJson(_)) | Ok(_) => (Odd::Cut, 0),
     }
 }

@@ -14,7 +14,7 @@ use crate::core::entry::header::{self, Declared, Header};
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
-use crate::core::json::text::Words;
+use crate::core::json::text::WordWriter;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
@@ -368,7 +368,8 @@ impl Part {
             }
             (Kind::SessionInfo, _) => {
                 let name = entry.get_str("name").filter(|name| !name.trim().is_empty());
-                self.name = Some(Str::push(text, |text| Words::new(text, 200).push_str(name.as_deref().unwrap_or(""))));
+                self.name =
+                    Some(Str::push(text, |text| WordWriter::new(text, 200).push_str(name.as_deref().unwrap_or(""))));
             }
             (Kind::Message, Role::ToolResult) if keep.calls => {
                 if let Some(call) = entry.tool_call_id() {

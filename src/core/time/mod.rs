@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
 use jiff::tz::{Offset, TimeZone};
 
-use crate::core::json::{Kind, Raw};
+use crate::core::json::{Raw, ValueKind};
 
 static PARSER: DateTimeParser = DateTimeParser::new();
 static PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
@@ -33,8 +33,8 @@ impl Stamp {
     /// Reads a stored value.
     pub fn read(raw: Raw<'_>) -> Self {
         match raw.kind() {
-            Kind::String => raw.string_body().map_or(Self::Absent, Self::parse),
-            Kind::Number => raw.number().and_then(from_number).map_or(Self::Unknown, Self::Other),
+            ValueKind::String => raw.string_body().map_or(Self::Absent, Self::parse),
+            ValueKind::Number => raw.number().and_then(from_number).map_or(Self::Unknown, Self::Other),
             _ => Self::Absent,
         }
     }
