@@ -24,7 +24,7 @@ use crate::core::disk::write::Manners;
 use crate::core::edit::draft::World;
 use crate::core::error::ErrorKind;
 use crate::core::time;
-use crate::core::time::when::{self, End};
+use crate::core::time::when::{self, DayEdge};
 use crate::hooks::{HookFailed, Hooks};
 use crate::run::Failed;
 use crate::ui::report::Failure;
@@ -215,12 +215,12 @@ pub(super) fn session_folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Ve
 
 /// Reads the time from which on something counts.
 pub(super) fn since(text: &str) -> Result<i64, &'static str> {
-    when::read(text, &here_and_now(), End::First)
+    when::read(text, &here_and_now(), DayEdge::Start)
 }
 
 /// Reads the time up to which something counts.
 pub(super) fn until(text: &str) -> Result<i64, &'static str> {
-    when::read(text, &here_and_now(), End::Last)
+    when::read(text, &here_and_now(), DayEdge::End)
 }
 
 fn here_and_now() -> ZonedDateTime {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Code, Detail, Spot};
 use crate::core::context::{self, Item};
-use crate::core::entry::{Kind, Role, Stop};
+use crate::core::entry::{Kind, Role, StopReason};
 use crate::core::error::Result;
 use crate::core::read::inspect::Notes;
 use crate::core::session::body::Bodies;
@@ -40,9 +40,9 @@ fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
     let traits = bodies.session().traits(node);
     Ok(traits.role == Role::Assistant
         && match traits.stop {
-            Stop::Normal => false,
-            Stop::Aborted => true,
-            Stop::Odd => {
+            StopReason::Normal => false,
+            StopReason::Aborted => true,
+            StopReason::Other => {
                 let message = bodies.entry(node)?.message();
                 message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error")
             }

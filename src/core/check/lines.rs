@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Code, Detail, Spot};
-use crate::core::entry::header::{CURRENT, Declared};
+use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::read::inspect::{Note, Notes, Odd};
 use crate::core::session::Session;
 use crate::core::time::Stamp;
@@ -62,8 +62,8 @@ fn header(session: &Session, spots: &mut Vec<Spot>) {
     let header = &session.header;
     let mut push = |code, detail| spots.push(Spot::new(code, header.line, None, detail));
     match header.version {
-        Declared::Odd => push(Code::UnknownVersion, Detail::Nothing),
-        Declared::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
+        DeclaredVersion::Invalid => push(Code::UnknownVersion, Detail::Nothing),
+        DeclaredVersion::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
         _ if session.version > CURRENT => push(Code::NewerVersion, Detail::Count(session.version)),
         _ if session.version < CURRENT => push(Code::OldVersion, Detail::Count(session.version)),
         _ => {}

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::draft::{Draft, World};
 use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, Unsynced};
-use crate::core::entry::header::{CURRENT, Declared};
+use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::migrate::{self, Torn};
@@ -81,7 +81,7 @@ pub fn check(session: &Session) -> Result<()> {
         let why = format!("version {} is newer than {CURRENT}, the newest known", session.version);
         return Err(Error::Unwritable { why });
     }
-    if session.version == 2 && session.header.version == Declared::Absent {
+    if session.version == 2 && session.header.version == DeclaredVersion::Absent {
         return Err(migrate::unsure());
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use self::lines::{Ids, Place, header, rewrite};
 pub use crate::core::entry::header::CURRENT;
-use crate::core::entry::header::Declared;
+use crate::core::entry::header::DeclaredVersion;
 use crate::core::entry::{self, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::read::line::{self, BLOCK, Line, Lines};
@@ -36,7 +36,7 @@ pub fn copy(source: &Source, torn: Torn, out: &mut dyn Write) -> Result<()> {
     let start = load::start(source)?;
     let mut copy =
         Copy { version: start.header.version, start: &start, list: None, torn, scan: Scan::default(), line: 0 };
-    if start.header.version == Declared::Absent || start.header.version == Declared::Number(1) {
+    if start.header.version == DeclaredVersion::Absent || start.header.version == DeclaredVersion::Number(1) {
         copy.list = Some(List::new(&start));
     }
     let long = Mutex::new(());
@@ -78,10 +78,10 @@ pub enum Need {
 /// As [`copy`], of reading.
 pub fn need(source: &Source) -> Result<Need> {
     Ok(match load::start(source)?.header.version {
-        Declared::Absent => Need::Migration(1),
-        Declared::Number(version) if version < CURRENT => Need::Migration(version),
-        Declared::Number(version) if version > CURRENT => Need::Newer(version),
-        Declared::Number(_) | Declared::Odd => Need::Nothing,
+        DeclaredVersion::Absent => Need::Migration(1),
+        DeclaredVersion::Number(version) if version < CURRENT => Need::Migration(version),
+        DeclaredVersion::Number(version) if version > CURRENT => Need::Newer(version),
+        DeclaredVersion::Number(_) | DeclaredVersion::Invalid => Need::Nothing,
     })
 }
 
@@ -94,7 +94,7 @@ pub fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
 
 /// A copy on its way.
 struct Copy<'a> {
-    version: Declared,
+    version: DeclaredVersion,
     start: &'a load::Start,
     /// Version 1 only.
     list: Option<List>,
@@ -124,11 +124,11 @@ impl Copy<'_> {
                     }
                     Cow::Borrowed(object)
                 } else {
-                    let is_sure = self.version != Declared::Absent || !entry.kind().is_entry_type();
+                    let is_sure = self.version != DeclaredVersion::Absent || !entry.kind().is_entry_type();
                     if !is_sure && entry.id().is_some() {
                         return Err(unsure());
                     }
-                    self.version = if is_sure { self.version } else { Declared::Number(1) };
+                    self.version = if is_sure { self.version } else { DeclaredVersion::Number(1) };
                     match &mut self.list {
                         Some(list) => Cow::Owned(list.add(object)),
                         None => rewrite(object, None, |_| None),

@@ -5,7 +5,7 @@
 use memchr::memmem::Finder;
 
 use super::line;
-use crate::core::entry::{BlockKind, Entry, Fault, Kind, Role, Scan};
+use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, ScanError};
 use crate::core::json::{self, Cursor, Raw, SyntaxError};
 
 /// More bytes than this in one line are odd, whatever they say.
@@ -375,10 +375,10 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Odd, usize) {
         return (odd, at + 1);
     }
     match scan.read(line) {
-        Err(Fault::NotAnObject) => (Odd::NotAnObject, usize::from(line.trim_ascii() == b"null")),
-        Err(Fault::TooLong) => (Odd::TooLong, 0),
-        Err(Fault::NotJson(SyntaxError { at })) if at < line.len() => (Odd::NotJson, at + 1),
-        Err(Fault::NotJson(_)) | Ok(_) => (Odd::Cut, 0),
+        Err(ScanError::NotAnObject) => (Odd::NotAnObject, usize::from(line.trim_ascii() == b"null")),
+        Err(ScanError::TooLong) => (Odd::TooLong, 0),
+        Err(ScanError::NotJson(SyntaxError { at })) if at < line.len() => (Odd::NotJson, at + 1),
+        Err(ScanError::NotJson(_)) | Ok(_) => (Odd::Cut, 0),
     }
 }
 

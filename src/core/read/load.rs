@@ -10,7 +10,7 @@ use hashbrown::DefaultHashBuilder;
 use super::inspect::{self, Inspector, Notes, Odd};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
-use crate::core::entry::header::{self, Declared, Header};
+use crate::core::entry::header::{self, DeclaredVersion, Header};
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
@@ -237,7 +237,7 @@ pub(crate) fn parts(
 ) -> Result<Vec<Part>> {
     let behind = start.behind;
     // In a plain list every line may be an entry; else lines without id are only told of.
-    let is_list = matches!(start.header.version, Declared::Absent | Declared::Number(1));
+    let is_list = matches!(start.header.version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
     let long = Mutex::new(());
     let block = BLOCK as u64;
     let count = (source.len() - behind.min(source.len())).div_ceil(block);

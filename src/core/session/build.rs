@@ -8,7 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{Label, NONE, Node, NodeId, Session};
 use crate::core::entry::Kind;
-use crate::core::entry::header::{CURRENT, Declared, Header};
+use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
 use crate::core::migrate::lines::Ids;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::read::inspect::{Notes, Twin};
@@ -416,7 +416,7 @@ impl Session {
 fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
     let line = Some(header.line);
     match header.version {
-        Declared::Absent => {
+        DeclaredVersion::Absent => {
             let mut found = parts.iter().flat_map(|part| &part.found);
             let has_ids =
                 found.find(|found| found.traits.kind.is_entry_type()).is_some_and(|found| !found.id.is_absent());
@@ -427,7 +427,7 @@ fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
             problems.push(WarningKind::OddVersion, line, || message);
             2
         }
-        Declared::Number(version) => {
+        DeclaredVersion::Number(version) => {
             if version > CURRENT {
                 problems.push(WarningKind::NewerVersion, line, || {
                     format!("version {version} is newer than {CURRENT}, the newest known: read as far as possible")
@@ -435,7 +435,7 @@ fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
             }
             version
         }
-        Declared::Odd => {
+        DeclaredVersion::Invalid => {
             let message = || format!("the header's version is not a version: read as {CURRENT}");
             problems.push(WarningKind::OddVersion, line, message);
             CURRENT
