@@ -428,7 +428,7 @@ fn update(app: &App, path: &Path, known: &Baseline) -> Result<()> {
     } else {
         let source = Source::open(path)?;
         let no_file = || Failure::usage("the baseline must be a file", "name a file");
-        let place = Place::new(path, source.stat().ok_or_else(no_file)?)?;
+        let place = Place::new(path, source.state().ok_or_else(no_file)?)?;
         let manners = Manners { patience, force: false };
         write::replace(&place, manners, false, &mut |out| known.write(out))?.unsynced
     };

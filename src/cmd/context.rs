@@ -11,7 +11,7 @@ use crate::core::context::message;
 use crate::core::context::stats;
 use crate::core::context::{self, Context};
 use crate::core::json::{Object, Raw};
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::ui::compare::{DifferenceRow, DifferenceText, Side};
@@ -91,7 +91,7 @@ impl ContextArgs {
 
     fn print(&self, app: &App) -> Result<()> {
         // Rows of tool results show their calls.
-        let keep = Keep { calls: self.diff.is_some(), ..Keep::NOTHING };
+        let keep = LoadOptions { calls: self.diff.is_some(), ..LoadOptions::INDEX_ONLY };
         let session = app.load(&self.session.session, keep)?;
         let leaf = match self.root {
             true => None,

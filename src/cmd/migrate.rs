@@ -245,7 +245,7 @@ impl MigrateArgs {
                 Backup::is_made(&source, &with_suffix(&real, suffix))?;
             }
         } else {
-            let stat = source.stat().ok_or_else(|| Error::Usage {
+            let stat = source.state().ok_or_else(|| Error::Usage {
                 message: "cannot migrate in place what is no file".to_owned(),
                 hint: "use `--output`".to_owned(),
             })?;

@@ -16,7 +16,7 @@ use crate::core::edit::commit::Committed;
 use crate::core::error::{Error, reason};
 use crate::core::naming;
 use crate::core::problem::WarningKind;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::{NodeId, Session};
 use crate::hooks::{About, HookFailed};
@@ -118,11 +118,11 @@ impl App {
 
     /// Shows how much of a file is read.
     fn reading(&self, source: &Source) -> Progress {
-        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.read()), source.len()))
+        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.bytes_read()), source.len()))
     }
 
     /// Reads a session and tells of what is odd in it.
-    fn load(&self, path: &Path, keep: Keep<'_>) -> Result<Session> {
+    fn load(&self, path: &Path, keep: LoadOptions<'_>) -> Result<Session> {
         let session = self.open(path).and_then(|source| {
             let _progress = self.reading(&source);
             Session::load(source, keep, self.jobs)

@@ -9,8 +9,8 @@ use clap::{Args, ValueEnum};
 use super::{App, SessionArg, world};
 use crate::core::entry::{Kind, Traits};
 use crate::core::problem::WarningKind;
-use crate::core::read::load::Keep;
-use crate::core::search::{Query, Sieve};
+use crate::core::read::load::LoadOptions;
+use crate::core::search::{Prefilter, Query};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::when::Period;
@@ -171,7 +171,7 @@ impl TreeArgs {
         let is_known = prints_words && (prints_most || looks) && !self.path && filter != Filter::LabeledOnly;
         let words = |traits: Traits| is_known && filter.shows(traits, false, false);
         let calls = prints_words && !self.path && !matches!(filter, Filter::NoTools | Filter::UserOnly);
-        let session = app.load(&self.session.session, Keep { words: &words, calls })?;
+        let session = app.load(&self.session.session, LoadOptions { words: &words, calls })?;
         let leaf = match self.root {
             true => None,
             false => self.session.leaf(&session, self.leaf.as_deref())?,
@@ -276,7 +276,7 @@ impl View<'_> {
         let entries = self.query.map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
         let progress = entries.map(|entries| Progress::new(self.app.report, "searching", entries));
         // Version 3 may say other things than what is stored.
-        let mut sieve = self.query.filter(|_| !session.is_migrated()).map(Sieve::new);
+        let mut prefilter = self.query.filter(|_| !session.is_migrated()).map(Prefilter::new);
         let mut shown = vec![false; session.len()];
         let mut timeless = 0;
         for node in session.nodes() {
@@ -300,7 +300,7 @@ impl View<'_> {
                         let shown = self.app.screen.tilde(&words);
                         let row = format!("{}{words}\n{shown}", speaker(session.traits(node)));
                         let line = self.bodies.bytes(node)?;
-                        sieve.as_mut().is_none_or(|sieve| sieve.lets_through(line, label, &row))
+                        prefilter.as_mut().is_none_or(|prefilter| prefilter.may_match(line, label, &row))
                             && query.matches(self.bodies.entry(node)?, label, &row)
                     }
                     None => true,

@@ -16,7 +16,7 @@ use rustix::fs::{CWD, RenameFlags};
 use super::holder;
 use super::lock::{Lock, Patience, beside, goes_by, is_alive};
 use crate::core::error::{Error, Result};
-use crate::core::read::source::{Source, Stat};
+use crate::core::read::source::{FileState, Source};
 
 /// The most bytes that are read under the lock to see what others added.
 const ADDED: u64 = 1024 * 1024;
@@ -38,7 +38,7 @@ pub struct Manners<'a> {
 #[derive(Clone, Debug)]
 pub struct Place {
     path: PathBuf,
-    stat: Stat,
+    stat: FileState,
 }
 
 impl Place {
@@ -46,7 +46,7 @@ impl Place {
     ///
     /// # Errors
     /// [`Error::Io`] if there is no such file any more.
-    pub fn new(path: &Path, stat: Stat) -> Result<Self> {
+    pub fn new(path: &Path, stat: FileState) -> Result<Self> {
         let path = path.canonicalize().map_err(Error::io("cannot open"))?;
         Ok(Self { path, stat })
     }
@@ -67,7 +67,7 @@ impl Place {
             thread::sleep(TURN);
             waited += TURN;
             let now = fs::metadata(&self.path).map_err(Error::io("cannot look at the file"))?;
-            if Stat::of(&now) != self.stat {
+            if FileState::of(&now) != self.stat {
                 return Ok(true);
             }
         }
@@ -149,7 +149,7 @@ pub fn append(
     let mut waited = Duration::ZERO;
     loop {
         let lock = Lock::take(&place.path, manners.patience)?;
-        let now = Stat::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
+        let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
         let is_longer = now.is_same_file(&place.stat) && now.len >= place.stat.len;
         if !is_longer || now.len - read.at.min(now.len) > ADDED || !read.is_there(lock.file())? {
             return Ok(Appended::Replaced);
@@ -244,7 +244,7 @@ pub fn replace(
     dress(&temporary.file).map_err(|cause| Error::writing("cannot keep permissions and time", cause))?;
     temporary.sync()?;
     let lock = Lock::take(&place.path, manners.patience)?;
-    let now = Stat::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
+    let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
     if now != place.stat {
         return Err(Error::Changed { line: None });
     }

@@ -11,7 +11,7 @@ use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::migrate::{self, Torn};
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 
@@ -102,7 +102,7 @@ impl Commit<'_> {
         let mut again = None;
         for attempt in 0..=ATTEMPTS {
             if attempt > 0 {
-                again = Some(Session::load(Source::open(self.path)?, Keep::NOTHING, self.jobs)?);
+                again = Some(Session::load(Source::open(self.path)?, LoadOptions::INDEX_ONLY, self.jobs)?);
             }
             let current = again.as_ref().unwrap_or(session);
             check(current)?;
@@ -223,7 +223,7 @@ impl Commit<'_> {
     }
 
     fn place(&self, session: &Session) -> Result<Place> {
-        let stat = session.source.stat().ok_or_else(|| Error::Usage {
+        let stat = session.source.state().ok_or_else(|| Error::Usage {
             message: "cannot write into standard input".to_owned(),
             hint: "give the path of a session file".to_owned(),
         })?;
@@ -302,7 +302,7 @@ mod tests {
     use crate::core::disk::write::Manners;
     use crate::core::edit::draft::{Draft, World};
     use crate::core::edit::label::Change;
-    use crate::core::read::load::Keep;
+    use crate::core::read::load::LoadOptions;
     use crate::core::read::source::Source;
     use crate::core::session::Session;
     use crate::core::session::sample::{HEADER, forked, message, read};
@@ -321,7 +321,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("s.jsonl");
             fs::write(&path, bytes).unwrap();
-            let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+            let session = Session::load(Source::open(&path).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
             Self { _folder: folder, path, session }
         }
 

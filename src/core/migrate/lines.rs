@@ -202,9 +202,9 @@ fn members(object: &[u8]) -> Vec<Member> {
     loop {
         let before = cursor.position();
         let Ok(Some(key)) = cursor.next_member(&mut first) else { return out };
-        let behind = cursor.position();
-        let start = before + object[before..behind].iter().position(|&byte| byte == b'"').unwrap_or(0);
-        let end = before + object[before..behind].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
+        let after = cursor.position();
+        let start = before + object[before..after].iter().position(|&byte| byte == b'"').unwrap_or(0);
+        let end = before + object[before..after].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
         let name = key.name().to_vec();
         let Ok(value) = cursor.value() else { return out };
         out.push(Member { name, key: Span::new(start, end), value });
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn new_members_go_behind_type() {
+    fn new_members_go_after_type() {
         check(r#"{"type":"x","n":1E5}"#, r#"{"type":"x","id":"00000002","parentId":"00000001","n":1E5}"#);
         check(r#"{ "n": 1, "type" : "x" }"#, r#"{ "n": 1, "type" : "x","id":"00000002","parentId":"00000001" }"#);
         check(r#"{"n":1}"#, r#"{"id":"00000002","parentId":"00000001","n":1}"#);

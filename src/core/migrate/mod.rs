@@ -95,7 +95,7 @@ pub fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
 /// A copy on its way.
 struct Copy<'a> {
     version: DeclaredVersion,
-    start: &'a load::Start,
+    start: &'a load::SessionStart,
     /// Version 1 only.
     list: Option<List>,
     torn: Torn,
@@ -163,7 +163,7 @@ struct List {
 }
 
 impl List {
-    fn new(start: &load::Start) -> Self {
+    fn new(start: &load::SessionStart) -> Self {
         let ids = vec![String::new(); start.before as usize + 1];
         Self { fresh: Ids::new(&start.header.id, start.before), ids, used: HashSet::new(), last: None }
     }

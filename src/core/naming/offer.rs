@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::core::error::Result;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
@@ -18,7 +18,7 @@ const LONGEST: usize = 200;
 
 /// What has to be kept of a session so that offers cost no more than reading it: nothing, since the
 /// words of a few entries are read again faster than those of all user messages are made.
-pub const KEEP: Keep<'static> = Keep::NOTHING;
+pub const KEEP: LoadOptions<'static> = LoadOptions::INDEX_ONLY;
 
 /// A name for an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
