@@ -17,7 +17,7 @@ use super::paths::{self, Job, Paths};
 use super::world::{self, Writing};
 use crate::core::disk::write::{self, Backup, Place, Unsynced};
 use crate::core::error::{Error, ErrorKind};
-use crate::core::migrate::{self, Need, Torn};
+use crate::core::migrate::{self, MigrationNeed, UnfinishedLine};
 use crate::core::problem::WarningKind;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
@@ -230,16 +230,16 @@ impl MigrateArgs {
         let source = Source::open(path)?;
         let _progress = only.map(|app| app.reading(&source));
         let (from, status) = match migrate::need(&source)? {
-            Need::Nothing => (migrate::CURRENT, Status::Current),
-            Need::Newer(version) => (version, Status::Newer),
-            Need::Migration(version) => (version, Status::WouldMigrate),
+            MigrationNeed::Nothing => (migrate::CURRENT, Status::Current),
+            MigrationNeed::Newer(version) => (version, Status::Newer),
+            MigrationNeed::Migrate(version) => (version, Status::WouldMigrate),
         };
         *outcome = Outcome::of(Some(from), Some(from), status);
         if status != Status::WouldMigrate {
             return Ok(());
         }
         if self.check || self.dry_run {
-            migrate::copy(&source, Torn::Refuse, &mut io::sink())?;
+            migrate::copy(&source, UnfinishedLine::Refuse, &mut io::sink())?;
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
             if let Some(suffix) = &self.backup {
                 Backup::is_made(&source, &with_suffix(&real, suffix))?;
@@ -253,7 +253,8 @@ impl MigrateArgs {
             let backup =
                 |suffix: &String| Backup::make(&place, &source, with_suffix(place.path(), suffix), manners.patience);
             let backup = self.backup.as_ref().map(backup).transpose()?;
-            let replaced = write::replace(&place, manners, true, &mut |out| migrate::copy(&source, Torn::Refuse, out));
+            let replaced =
+                write::replace(&place, manners, true, &mut |out| migrate::copy(&source, UnfinishedLine::Refuse, out));
             if let (Err(_), Some(backup)) = (&replaced, backup) {
                 backup.discard(place.path());
             }
@@ -276,13 +277,13 @@ impl MigrateArgs {
         let progress = app.reading(&source);
         let need = migrate::need(&source).map_err(failed)?;
         let copy = |out: &mut dyn Write| match need {
-            Need::Migration(_) => migrate::copy(&source, Torn::Copy, out),
-            Need::Nothing | Need::Newer(_) => source.copy_to(out),
+            MigrationNeed::Migrate(_) => migrate::copy(&source, UnfinishedLine::Copy, out),
+            MigrationNeed::Nothing | MigrationNeed::Newer(_) => source.copy_to(out),
         };
         let outcome = match need {
-            Need::Migration(from) => (from, migrate::CURRENT, Status::Migrated),
-            Need::Nothing => (migrate::CURRENT, migrate::CURRENT, Status::Current),
-            Need::Newer(version) => (version, version, Status::Newer),
+            MigrationNeed::Migrate(from) => (from, migrate::CURRENT, Status::Migrated),
+            MigrationNeed::Nothing => (migrate::CURRENT, migrate::CURRENT, Status::Current),
+            MigrationNeed::Newer(version) => (version, version, Status::Newer),
         };
         let (from, to, status) = outcome;
         let mut unsynced = None;

@@ -10,7 +10,7 @@ use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, Un
 use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
-use crate::core::migrate::{self, Torn};
+use crate::core::migrate::{self, UnfinishedLine};
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
@@ -207,7 +207,7 @@ impl Commit<'_> {
         let Draft { lines, ids, .. } = draft;
         let replaced = write::replace(&place, self.manners, false, &mut |out| {
             let mut out = Ended { out, ends_line: true };
-            migrate::copy(&session.source, Torn::Copy, &mut out)?;
+            migrate::copy(&session.source, UnfinishedLine::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
             let written = out.write_all(end).and_then(|()| out.write_all(&lines));
             written.map_err(|cause| Error::writing("cannot write", cause))

@@ -4,7 +4,7 @@
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan};
 use crate::core::error::{Error, Result};
-use crate::core::migrate::lines::{self, Place};
+use crate::core::migrate::lines::{self, EntryLinks};
 use crate::core::session::{NodeId, Session};
 
 /// How many bytes are read at once while entries are asked for in the order of the file.
@@ -173,8 +173,8 @@ impl<'s> Bodies<'s> {
 
 /// Returns an entry's stored text as version 3 has it.
 pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
-    let place = (session.version == 1)
-        .then(|| Place { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
+    let links = (session.version == 1)
+        .then(|| EntryLinks { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
     let is_compaction = session.traits(node).kind == Kind::Compaction;
     let kept = |index: f64| {
         if !is_compaction || index < 0.0 || index > f64::from(u32::MAX) {
@@ -186,7 +186,7 @@ pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> 
         let kept = session.well_formed.get(at).map(|&kept| NodeId(kept))?;
         (kept <= node).then(|| session.id(kept).to_owned())
     };
-    lines::rewrite(object, place, kept)
+    lines::rewrite(object, links, kept)
 }
 
 fn changed(session: &Session, node: NodeId) -> Error {

@@ -9,7 +9,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use super::{Label, NONE, Node, NodeId, Session};
 use crate::core::entry::Kind;
 use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
-use crate::core::migrate::lines::Ids;
+use crate::core::migrate::lines::IdGenerator;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::read::inspect::{DuplicateId, LineNotes};
 use crate::core::read::load::{self, CallLine, EntryLine, FilePart, LabelLine, ResultLine, StrRef};
@@ -22,7 +22,7 @@ const TAIL: u64 = 512;
 pub(super) struct SessionBuilder {
     version: u32,
     /// Makes the ids of the entries, if they have none (version 1).
-    fresh: Option<Ids>,
+    fresh: Option<IdGenerator>,
     /// Number of lines before the next part.
     lines: u32,
     nodes: Vec<Node>,
@@ -55,7 +55,7 @@ impl SessionBuilder {
         }
         Self {
             version,
-            fresh: (version == 1).then(|| Ids::new(&start.header.id, start.before)),
+            fresh: (version == 1).then(|| IdGenerator::new(&start.header.id, start.before)),
             lines: start.header.line,
             nodes: Vec::with_capacity(count),
             parents: Vec::with_capacity(count),
