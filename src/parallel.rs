@@ -27,15 +27,15 @@ impl<T: Send> Pool<T> {
 
     /// Makes each finished item count as `weight` items, at least one, towards the limit `ahead`.
     #[must_use]
-    pub fn weighing(self, weight: fn(&T) -> usize) -> Self {
+    pub(crate) fn weighing(self, weight: fn(&T) -> usize) -> Self {
         Self { weight, ..self }
     }
 
-    /// Makes the items from 0 up to `count` and returns each to `take`, in order and on the calling
-    /// thread. `worker` is called once on each thread and returns what makes items there, with its
-    /// own buffers.
+    /// Makes the items from 0 up to `count` and passes each to `take`, in order and on the calling
+    /// thread. `worker` is called once per thread and returns the function that makes items there, with
+    /// its own buffers.
     ///
-    /// A panic on any thread ends all of them and goes on on the calling one.
+    /// A panic on any thread ends all of them and continues on the calling one.
     ///
     /// # Errors
     /// The first error of `take`. No item is begun after it, and all threads have ended on return.
@@ -182,7 +182,7 @@ impl<T: Send> Drop for StopOnPanic<'_, T> {
 }
 
 /// Runs `work` on a thread of its own; returns `None` if none can be started.
-pub fn in_background(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+pub(crate) fn in_background(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     Builder::new().spawn(work).ok()
 }
 

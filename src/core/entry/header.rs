@@ -6,7 +6,7 @@ use crate::core::json;
 use crate::core::time::Stamp;
 
 /// The version that this program writes.
-pub const CURRENT: u32 = 3;
+pub(crate) const CURRENT: u32 = 3;
 
 /// The session header: id, version and folder of the session.
 #[derive(Clone, Debug)]

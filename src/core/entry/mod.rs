@@ -228,7 +228,7 @@ impl<'l> Entry<'l> {
     }
 
     /// Returns the span of the object on the line.
-    pub fn object_span(self) -> Span {
+    pub(crate) fn object_span(self) -> Span {
         self.scan.object
     }
 
@@ -248,12 +248,12 @@ impl<'l> Entry<'l> {
     }
 
     /// Returns the name of the entry's type as stored.
-    pub fn type_name(self) -> Option<Cow<'l, str>> {
+    pub(crate) fn type_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.kind)
     }
 
     /// Returns whether [`Self::id`] is there, without decoding it.
-    pub fn has_id(self) -> bool {
+    pub(crate) fn has_id(self) -> bool {
         self.raw_at(self.scan.id).and_then(Raw::string_body).is_some_and(|id| !id.is_empty())
     }
 
@@ -263,7 +263,7 @@ impl<'l> Entry<'l> {
     }
 
     /// Returns the parent's id, if it is a string and not empty.
-    pub fn parent_id(self) -> Option<Cow<'l, str>> {
+    pub(crate) fn parent_id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.parent).filter(|id| !id.is_empty())
     }
 
@@ -294,12 +294,12 @@ impl<'l> Entry<'l> {
     }
 
     /// Returns the id of the call that a tool result answers.
-    pub fn tool_call_id(self) -> Option<Cow<'l, str>> {
+    pub(crate) fn tool_call_id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.call)
     }
 
     /// Returns the name of the tool of a tool result.
-    pub fn tool_name(self) -> Option<Cow<'l, str>> {
+    pub(crate) fn tool_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.tool)
     }
 
@@ -407,7 +407,7 @@ impl<'l> Block<'l> {
     }
 
     /// Returns the media type of an image.
-    pub fn mime(self) -> Option<Cow<'l, str>> {
+    pub(crate) fn mime(self) -> Option<Cow<'l, str>> {
         self.entry.str_at(self.block.mime)
     }
 }

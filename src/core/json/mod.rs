@@ -35,7 +35,7 @@ impl Span {
     }
 
     /// Returns whether the span is empty.
-    pub fn is_absent(self) -> bool {
+    pub(crate) fn is_absent(self) -> bool {
         self.start == self.end
     }
 
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
 
     /// Skips white space and returns the next byte, without consuming it.
     #[inline]
-    pub fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
@@ -99,20 +99,20 @@ impl<'a> Cursor<'a> {
 
     /// Consumes `{`.
     #[inline]
-    pub fn begin_object(&mut self) -> Result<(), SyntaxError> {
+    pub(crate) fn begin_object(&mut self) -> Result<(), SyntaxError> {
         self.expect(b'{')
     }
 
     /// Consumes `[`.
     #[inline]
-    pub fn begin_array(&mut self) -> Result<(), SyntaxError> {
+    pub(crate) fn begin_array(&mut self) -> Result<(), SyntaxError> {
         self.expect(b'[')
     }
 
     /// Consumes the next member's name and colon and returns the name, or `None` after the closing
     /// brace. `first` must be true in the first call for an object; this method then clears it.
     #[inline]
-    pub fn next_member(&mut self, first: &mut bool) -> Result<Option<Key<'a>>, SyntaxError> {
+    pub(crate) fn next_member(&mut self, first: &mut bool) -> Result<Option<Key<'a>>, SyntaxError> {
         match self.peek() {
             Some(b'}') => {
                 self.at += 1;
@@ -132,7 +132,7 @@ impl<'a> Cursor<'a> {
     /// Consumes a comma, or the closing bracket, and returns whether an element follows. `first` as in
     /// [`Self::next_member`].
     #[inline]
-    pub fn next_element(&mut self, first: &mut bool) -> Result<bool, SyntaxError> {
+    pub(crate) fn next_element(&mut self, first: &mut bool) -> Result<bool, SyntaxError> {
         match self.peek() {
             Some(b']') => {
                 self.at += 1;

@@ -18,7 +18,7 @@ impl<'o> Object<'o> {
     }
 
     /// Continues the object that `out` ends with, to add members.
-    pub fn reopen(out: &'o mut Vec<u8>) -> Self {
+    pub(crate) fn reopen(out: &'o mut Vec<u8>) -> Self {
         out.pop_if(|byte| *byte == b'}');
         let is_empty = out.trim_ascii_end().last() == Some(&b'{');
         Self { out, is_empty }
@@ -52,7 +52,7 @@ impl<'o> Object<'o> {
     }
 
     /// Adds a string, or null.
-    pub fn str_or_null(&mut self, name: &str, value: Option<&str>) -> &mut Self {
+    pub(crate) fn str_or_null(&mut self, name: &str, value: Option<&str>) -> &mut Self {
         match value {
             Some(value) => self.str(name, value),
             None => self.json(name, b"null"),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 /// Decodes the body of a JSON string: the bytes between its quotes.
-pub fn decode(raw: &[u8]) -> Cow<'_, str> {
+pub(crate) fn decode(raw: &[u8]) -> Cow<'_, str> {
     // Most strings are ids: short and plain.
     if plain_end(raw, 0) == raw.len() || !raw.contains(&b'\\') {
         return lossy(raw);
@@ -41,7 +41,7 @@ pub fn push_json(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends `text` to `out` as the body of a JSON string, without quotes.
-pub fn push_json_body(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn push_json_body(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
@@ -80,7 +80,7 @@ impl<'a> WordWriter<'a> {
     }
 
     /// Returns whether the limit is reached.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.left == 0
     }
 
@@ -184,7 +184,7 @@ fn plain_words(bytes: &[u8], limit: usize) -> usize {
 }
 
 /// Returns whether the body of a JSON string has anything but white space.
-pub fn has_words(raw: &[u8]) -> bool {
+pub(crate) fn has_words(raw: &[u8]) -> bool {
     if raw.first().is_some_and(|&byte| byte.is_ascii_graphic() && byte != b'\\') {
         return true;
     }

@@ -51,7 +51,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns the body of a string, undecoded; `None` for other kinds.
-    pub fn string_body(self) -> Option<&'a [u8]> {
+    pub(crate) fn string_body(self) -> Option<&'a [u8]> {
         match self.0 {
             [b'"', body @ .., b'"'] => Some(body),
             _ => None,
@@ -72,7 +72,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Returns whether the value is `true`.
-    pub fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         self.0 == b"true"
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use self::lines::{EntryLinks, IdGenerator, header, rewrite};
-pub use crate::core::entry::header::CURRENT;
+pub(crate) use crate::core::entry::header::CURRENT;
 use crate::core::entry::header::DeclaredVersion;
 use crate::core::entry::{self, Scan};
 use crate::core::error::{Error, Result};
@@ -94,7 +94,7 @@ pub fn need(source: &Source) -> Result<MigrationNeed> {
 
 /// Returns whether a folder, given without symbolic links, is too broad to change all sessions in it:
 /// the root, the home folder and those above it, and the folders of all homes.
-pub fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
+pub(crate) fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
     let is_homes = ["/", "/home", "/Users"].iter().any(|homes| folder == Path::new(homes));
     is_homes || home.is_some_and(|home| home.starts_with(folder))
 }

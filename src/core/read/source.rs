@@ -29,7 +29,7 @@ impl FileState {
     }
 
     /// Returns whether both are of one file, even if its length or time differ.
-    pub fn is_same_file(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
 }
@@ -103,7 +103,7 @@ impl Source {
     }
 
     /// Returns the counter of bytes read so far, for a display of progress.
-    pub fn bytes_read(&self) -> &Arc<AtomicU64> {
+    pub(crate) fn bytes_read(&self) -> &Arc<AtomicU64> {
         &self.read
     }
 
@@ -116,7 +116,7 @@ impl Source {
     ///
     /// # Errors
     /// As [`Self::read_at`]; also if `out` fails.
-    pub fn copy_to(&self, out: &mut dyn Write) -> Result<()> {
+    pub(crate) fn copy_to(&self, out: &mut dyn Write) -> Result<()> {
         let mut window = vec![0; 256 * 1024];
         let mut at = 0;
         while at < self.len {
@@ -162,7 +162,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Changed`] if the file is shorter now, [`Error::Io`] if reading fails.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
         self.file.read_exact_at(buffer, offset).map_err(|cause| {
             if cause.kind() == io::ErrorKind::UnexpectedEof {

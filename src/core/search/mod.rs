@@ -76,7 +76,7 @@ impl Query {
     }
 
     /// Returns the first word that is not in a text.
-    pub fn missing_in(&self, text: &str) -> Option<&str> {
+    pub(crate) fn missing_in(&self, text: &str) -> Option<&str> {
         self.0.iter().map(String::as_str).find(|word| find(text, word).is_none())
     }
 

@@ -192,7 +192,7 @@ impl Session {
     }
 
     /// Returns whether an entry is a root only because its parent is missing or its own descendant.
-    pub fn is_cut(&self, node: NodeId) -> bool {
+    pub(crate) fn is_cut(&self, node: NodeId) -> bool {
         self.missing_parent(node).is_some() || self.cut.contains(&node)
     }
 
@@ -258,7 +258,7 @@ impl Session {
     }
 
     /// Returns the first user message with text, or the first one if none has text.
-    pub fn first_prompt(&self) -> Option<NodeId> {
+    pub(crate) fn first_prompt(&self) -> Option<NodeId> {
         let mut users = self.nodes().filter(|&node| self.is_user(node));
         let first = users.next()?;
         let has_text = |node: &NodeId| self.traits(*node).has_text;
@@ -298,7 +298,7 @@ impl Session {
     }
 
     /// Returns the text of an entry's row, if it was kept; a tool result has that of its call.
-    pub fn row_words(&self, node: NodeId) -> Option<&str> {
+    pub(crate) fn row_words(&self, node: NodeId) -> Option<&str> {
         let node = &self.nodes[node.index()];
         (!node.words.is_absent()).then(|| node.words.of(&self.texts[node.words_part as usize]))
     }

@@ -31,7 +31,7 @@ pub struct Period {
 
 impl Period {
     /// Returns whether it has a start or an end.
-    pub fn is_bound(self) -> bool {
+    pub(crate) fn is_bound(self) -> bool {
         self.since.is_some() || self.until.is_some()
     }
 
