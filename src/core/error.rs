@@ -60,7 +60,7 @@ pub enum Error {
     NotASession {
         /// The 1-based line that decided it.
         line: u32,
-        /// What stands there instead.
+        /// What the line is instead.
         why: &'static str,
     },
     /// The file has no line at all, or blank ones only.

@@ -21,7 +21,8 @@ macro_rules! named {
 
         impl $list {
             /// All items that have a name.
-            pub const ALL: &[Self] = &[$(Self::$item),+];
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$item),+];
 
             /// Returns the item with this name.
             pub(super) fn of(name: &[u8]) -> Self {
@@ -38,14 +39,6 @@ macro_rules! named {
                     $(Self::$other => None,)+
                 }
             }
-
-            /// Returns what it means, in one line; empty for an item without a name.
-            pub fn meaning(self) -> &'static str {
-                match self {
-                    $(Self::$item => concat!($($meaning),+).trim_ascii(),)+
-                    $(Self::$other => "",)+
-                }
-            }
         }
     };
 }
@@ -59,11 +52,11 @@ named! {
         CustomMessage = "custom_message",
         /// a summary of a branch that was left
         BranchSummary = "branch_summary",
-        /// a summary that takes the place of what stands before it
+        /// a summary that replaces what is before it in the context
         Compaction = "compaction",
         /// the state of an extension
         Custom = "custom",
-        /// a label for an entry, or the end of one
+        /// a label that is set or cleared
         Label = "label",
         /// another thinking level
         ThinkingLevelChange = "thinking_level_change",
@@ -77,7 +70,7 @@ named! {
         ServiceTierChange = "service_tier_change",
         /// the tools that were chosen from MCP servers
         McpToolSelection = "mcp_tool_selection",
-        /// what an earlier entry adds to the context from here on
+        /// a change of what an earlier entry adds to the context
         ContextEdit = "context_edit",
         /// nothing before it is in the context
         ResetBoundary = "reset_boundary",

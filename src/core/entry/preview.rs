@@ -12,7 +12,7 @@ pub const LIMIT: usize = 200;
 /// How many characters after the limit are read, to see whether a character of several code points goes
 /// on there.
 const CLUSTER: usize = 16;
-/// The most characters of an error message that stands for a missing answer.
+/// The most characters of an error message that is shown in place of an answer.
 const ERROR: usize = 80;
 /// The most characters of a shell command in a tool call.
 const COMMAND: usize = 50;

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub use object::Object;
-pub use value::{Elements, Members, Raw, ValueKind};
+pub use value::{Raw, ValueKind};
 
 mod object;
 mod value;

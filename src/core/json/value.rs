@@ -87,59 +87,28 @@ impl<'a> Raw<'a> {
     }
 
     /// Iterates over the members of an object, in the order of the text; other kinds have none.
-    pub fn members(self) -> Members<'a> {
+    pub fn members(self) -> impl Iterator<Item = (Key<'a>, Raw<'a>)> {
         let mut cursor = Cursor::new(self.0);
-        let open = self.kind() == ValueKind::Object && cursor.begin_object().is_ok();
-        Members { cursor, first: true, open }
+        let mut open = self.kind() == ValueKind::Object && cursor.begin_object().is_ok();
+        let mut first = true;
+        std::iter::from_fn(move || {
+            let key = if open { cursor.next_member(&mut first).ok().flatten() } else { None };
+            let member = key.and_then(|key| cursor.value().ok().map(|span| (key, Raw(cursor.text(span)))));
+            open = member.is_some();
+            member
+        })
     }
 
     /// Iterates over the elements of an array; other kinds have none.
-    pub fn elements(self) -> Elements<'a> {
+    pub fn elements(self) -> impl Iterator<Item = Raw<'a>> {
         let mut cursor = Cursor::new(self.0);
-        let open = self.kind() == ValueKind::Array && cursor.begin_array().is_ok();
-        Elements { cursor, first: true, open }
-    }
-}
-
-/// Iterator over the members of an object.
-#[derive(Debug)]
-pub struct Members<'a> {
-    cursor: Cursor<'a>,
-    first: bool,
-    open: bool,
-}
-
-impl<'a> Iterator for Members<'a> {
-    type Item = (Key<'a>, Raw<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if !self.open {
-            return None;
-        }
-        let member = self.cursor.next_member(&mut self.first).ok().flatten().and_then(|key| {
-            let span = self.cursor.value().ok()?;
-            Some((key, Raw(self.cursor.text(span))))
-        });
-        self.open = member.is_some();
-        member
-    }
-}
-
-/// Iterator over the elements of an array.
-#[derive(Debug)]
-pub struct Elements<'a> {
-    cursor: Cursor<'a>,
-    first: bool,
-    open: bool,
-}
-
-impl<'a> Iterator for Elements<'a> {
-    type Item = Raw<'a>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.open = self.open && self.cursor.next_element(&mut self.first) == Ok(true);
-        let value = if self.open { self.cursor.value().ok() } else { None };
-        self.open = value.is_some();
-        value.map(|span| Raw(self.cursor.text(span)))
+        let mut open = self.kind() == ValueKind::Array && cursor.begin_array().is_ok();
+        let mut first = true;
+        std::iter::from_fn(move || {
+            open = open && cursor.next_element(&mut first) == Ok(true);
+            let value = if open { cursor.value().ok() } else { None };
+            open = value.is_some();
+            value.map(|span| Raw(cursor.text(span)))
+        })
     }
 }

@@ -11,7 +11,7 @@ use crate::core::json::{self, Cursor, Raw, SyntaxError};
 /// A line of more bytes than this is odd, whatever it holds.
 pub(crate) const BIG: usize = 10_000_000;
 
-/// An oddity of a single line. What `detail` is stands in [`OddLine`].
+/// An oddity of a single line. `detail` is the number beside it in [`OddLine`], 0 where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
     /// No LF ends the file, and its last line is not a whole object.

@@ -251,11 +251,23 @@ pub(crate) fn parts(
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let worker = || {
         let inspector = (inspection == Inspection::On).then(Inspector::default);
-        let (lines, scan, hasher) = (Lines::new(source, &long), Scan::default(), hasher.clone());
-        let mut reader = PartReader { lines, scan, inspector, options, is_list, hasher, part: FilePart::default() };
+        let (scan, hasher, part) = (Scan::default(), hasher.clone(), FilePart::default());
+        let mut reader = PartReader { scan, inspector, options, is_list, hasher, part };
+        let mut lines = Lines::new(source, &long);
         move |index| {
             let from = front + index as u64 * block;
-            reader.part(from, source.len().min(from + block), front)
+            let range = from..source.len().min(from + block);
+            let each = |line: Line<'_>| {
+                reader.line(line);
+                true
+            };
+            // The first block starts with a line, but not after a LF that it could see.
+            if index == 0 {
+                lines.starting_at(range, each)?
+            } else {
+                lines.in_block(range, each)?
+            }
+            Ok(reader.part.take())
         }
     };
     let mut parts = Vec::with_capacity(count);
@@ -268,86 +280,60 @@ pub(crate) fn parts(
     Ok(parts)
 }
 
-/// Reads blocks on one thread.
-struct PartReader<'s, 'k> {
-    lines: Lines<'s>,
+/// Reads lines into a part; one per thread.
+struct PartReader<'k> {
     scan: Scan,
     inspector: Option<Inspector>,
     options: LoadOptions<'k>,
     is_list: bool,
     hasher: DefaultHashBuilder,
-    /// Emptied after each block, so that its memory serves the next one.
     part: FilePart,
 }
 
-impl PartReader<'_, '_> {
-    fn part(&mut self, from: u64, to: u64, front: u64) -> Result<FilePart> {
-        let Self { lines, scan, inspector, options, is_list, hasher, part } = self;
-        let each = |line: Line<'_>| {
-            part.take(line, scan, inspector.as_mut(), *options, *is_list, hasher);
-            true
-        };
-        // The first block starts with a line, but not after a LF that it could see.
-        if from == front {
-            lines.starting_at(from..to, each)?
-        } else {
-            lines.in_block(from..to, each)?
-        }
-        Ok(part.take_all())
-    }
-}
-
-impl FilePart {
-    /// Returns the part in memory of just its size, and leaves an empty one.
-    fn take_all(&mut self) -> Self {
-        let (text, entries) = (self.text.as_str().to_owned(), self.entries.clone());
-        self.text.clear();
-        self.entries.clear();
-        let empty = Self {
-            text: std::mem::take(&mut self.text),
-            entries: std::mem::take(&mut self.entries),
-            ..Self::default()
-        };
-        Self { text, entries, ..std::mem::replace(self, empty) }
-    }
-
-    fn take(
-        &mut self,
-        line: Line<'_>,
-        scan: &mut Scan,
-        inspector: Option<&mut Inspector>,
-        options: LoadOptions<'_>,
-        is_list: bool,
-        hasher: &DefaultHashBuilder,
-    ) {
-        let number = self.lines;
-        self.lines += 1;
+impl PartReader<'_> {
+    fn line(&mut self, line: Line<'_>) {
+        let Self { scan, inspector, options, is_list, hasher, part } = self;
+        let number = part.lines;
+        part.lines += 1;
         if !line.terminated {
-            self.open_end = Some(line.offset);
+            part.open_end = Some(line.offset);
         }
         match scan.read(line.bytes) {
             Ok(entry) => {
                 if let Some(inspector) = inspector {
-                    inspector.entry(&mut self.notes, number, line.bytes, entry);
+                    inspector.entry(&mut part.notes, number, line.bytes, entry);
                     if !line.terminated {
-                        self.notes.push(number, Oddity::NoLineEnd, 0);
+                        part.notes.push(number, Oddity::NoLineEnd, 0);
                     }
                 }
                 match no_entry(entry) {
-                    Some((kind, message)) if !is_list => {
-                        self.problems.push(kind, Some(self.lines), || message.to_owned());
+                    Some((kind, message)) if !*is_list => {
+                        part.problems.push(kind, Some(part.lines), || message.to_owned());
                     }
-                    _ => self.entry(entry, number, line.offset, options, hasher),
+                    _ => part.entry(entry, number, line.offset, *options, hasher),
                 }
             }
             Err(_) if line::is_blank(line.bytes) => {}
             Err(_) => {
-                malformed(&mut self.problems, self.lines, line, line.bytes, scan);
+                malformed(&mut part.problems, part.lines, line, line.bytes, scan);
                 if let Some(inspector) = inspector {
-                    inspector.malformed(&mut self.notes, number, line.bytes, line.terminated);
+                    inspector.malformed(&mut part.notes, number, line.bytes, line.terminated);
                 }
             }
         }
+    }
+}
+
+impl FilePart {
+    /// Returns the part in memory of just its size, and leaves an empty one that keeps its memory.
+    fn take(&mut self) -> Self {
+        let mut full = std::mem::take(self);
+        let (text, entries) = (full.text.as_str().to_owned(), full.entries.clone());
+        self.text = std::mem::replace(&mut full.text, text);
+        self.entries = std::mem::replace(&mut full.entries, entries);
+        self.text.clear();
+        self.entries.clear();
+        full
     }
 
     fn entry(

@@ -1,7 +1,7 @@
 //! Rules out most entries of a search from the bytes of their lines, without decoding them.
 //!
-//! A word of plain ASCII stands in a line as it stands in the text, but for its case, unless the line
-//! spells it with escapes, or the text is put together from several places.
+//! A word of plain ASCII has the same bytes in a line and in its text, except for case, unless the line
+//! has escapes, or the text is joined from several blocks. Must never rule out an entry that matches.
 
 use memchr::memmem::{self, Finder};
 

@@ -42,7 +42,7 @@ impl NodeId {
     }
 }
 
-/// Stands for "no parent" and "no entry" in the flat arrays.
+/// Means "no parent" and "no entry" in the flat arrays.
 const NONE: u32 = u32::MAX;
 
 /// The index of one entry.

@@ -19,7 +19,7 @@ pub(crate) fn session<S: AsRef<str>>(entries: &[S]) -> Session {
     read(lines.flat_map(|line| [line, "\n"]).collect::<String>().as_bytes())
 }
 
-/// Returns the entry with an id; `-` stands for none.
+/// Returns the entry with an id; none for `-`.
 pub(crate) fn node(session: &Session, id: &str) -> Option<NodeId> {
     (id != "-").then(|| session.find(id).unwrap_or_else(|| panic!("the session has `{id}`")))
 }

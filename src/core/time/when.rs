@@ -11,7 +11,7 @@ use crate::core::time::Stamp;
 static DATES: DateTimeParser = DateTimeParser::new();
 static AGES: SpanParser = SpanParser::new();
 
-/// The moment of its day that a date without a time stands for.
+/// The moment of its day that a date without a time means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayEdge {
     /// The first moment.
