@@ -56,6 +56,8 @@ listed! {
         NothingToSummarize = "nothing-to-summarize",
         /// the change is made, but the system could not sync the folder: after a power failure the old state may be back
         FolderNotSynced = "folder-not-synced",
+        /// a new form, a copy or a fork of a file could not get its group or access list: their rights are dropped
+        RightsDropped = "rights-dropped",
         /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",
         /// a hook failed after the change was made; the change stays

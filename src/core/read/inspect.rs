@@ -1,4 +1,4 @@
-//! Notes oddities of lines for a check, on the threads that read the lines, so that nothing is read
+//! LineNotes oddities of lines for a check, on the threads that read the lines, so that nothing is read
 //! twice. Must stay cheap in memory: a note is a line and a number, and [`crate::core::check`] words
 //! only what it reports.
 
@@ -120,7 +120,7 @@ pub(crate) struct LineNotes {
 }
 
 impl LineNotes {
-    /// Notes an oddity.
+    /// LineNotes an oddity.
     pub(crate) fn push(&mut self, line: u32, oddity: Oddity, detail: usize) {
         self.odd.push(OddLine { line, oddity, detail: u32::try_from(detail).unwrap_or(u32::MAX) });
     }

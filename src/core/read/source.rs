@@ -3,7 +3,7 @@
 //! Must never map a file into memory, since another program may truncate it at any time, and never
 //! change one: that is done in [`crate::core::disk`].
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -91,10 +91,9 @@ impl Source {
         self.state
     }
 
-    /// Returns the permissions of the file; `None` for a spooled stream.
-    pub fn permissions(&self) -> Option<Permissions> {
-        self.state?;
-        Some(self.file.metadata().ok()?.permissions())
+    /// Returns the open file; `None` for a spooled stream.
+    pub(crate) fn file(&self) -> Option<&File> {
+        self.state.map(|_| &self.file)
     }
 
     /// Returns the length in bytes when the source was opened.
