@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::core::json::{Cursor, Kind, Raw};
+use crate::core::json::{Cursor, Raw, ValueKind};
 use crate::run::{self, Failed};
 
 /// The hooks of a command line.
@@ -223,20 +223,20 @@ fn answer_of(output: &[u8], hook: &str) -> Result<Option<Answer>, String> {
     }
     let mut cursor = Cursor::new(output);
     let raw = Raw::new(output);
-    if cursor.value().and_then(|_| cursor.end()).is_err() || raw.kind() != Kind::Object {
+    if cursor.value().and_then(|_| cursor.end()).is_err() || raw.kind() != ValueKind::Object {
         return Err("it printed something else than one JSON object".to_owned());
     }
     if raw.get("cancel").is_some_and(Raw::is_true) {
         return Ok(Some(Answer::Cancel { by: hook.to_owned() }));
     }
-    let Some(summary) = raw.get("summary").filter(|summary| summary.kind() != Kind::Null) else {
+    let Some(summary) = raw.get("summary").filter(|summary| summary.kind() != ValueKind::Null) else {
         return Ok(Some(Answer::Go));
     };
     let text = summary.get_str("summary").unwrap_or_default();
     if text.trim().is_empty() {
         return Err("its summary is blank; it is `{\"summary\":{\"summary\":\"…\"}}`".to_owned());
     }
-    let details = summary.get("details").filter(|details| details.kind() != Kind::Null);
+    let details = summary.get("details").filter(|details| details.kind() != ValueKind::Null);
     let details = details.map(|details| String::from_utf8_lossy(details.bytes()).into_owned().into_bytes());
     Ok(Some(Answer::Summary { text: text.into_owned(), details }))
 }

@@ -87,7 +87,7 @@ impl SessionArg {
         }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
+            app.report.warn(WarningKind::UnfinishedLine, message, Some(&self.session), None);
         }
         let effects = std::mem::take(&mut done.effects);
         super::warn_of(app, &effects, &self.session);

@@ -18,7 +18,7 @@ use crate::core::entry::header::CURRENT;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::Error;
 use crate::core::problem::WarningKind;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time;
@@ -133,7 +133,7 @@ impl BranchArgs {
             return Err(Failure::usage(message, "name a user message, or use `--at`").into());
         }
         let is_user = |traits: Traits| traits.kind == Kind::Message && traits.role == Role::User;
-        let session = app.load(&self.session.session, Keep { words: &is_user, calls: false })?;
+        let session = app.load(&self.session.session, LoadOptions { words: &is_user, calls: false })?;
         let nodes: Vec<_> = session.nodes().filter(|&node| session.is_user(node)).collect();
         let mut output = Output::new();
         match self.format.get() {
@@ -145,7 +145,7 @@ impl BranchArgs {
     }
 
     fn fork(&self, app: &App) -> Result<ExitCode> {
-        let session = app.load(&self.session.session, Keep::NOTHING)?;
+        let session = app.load(&self.session.session, LoadOptions::INDEX_ONLY)?;
         let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
         let mut bodies = Bodies::new(&session);
         let name = self.entry.as_deref().or(self.at.as_deref()).unwrap_or("@");

@@ -14,7 +14,7 @@ use crate::core::edit::label::{self, Change};
 use crate::core::error::Error;
 use crate::core::naming;
 use crate::core::problem::WarningKind;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
@@ -97,7 +97,7 @@ impl LabelArgs {
             self.session.must_be_a_file()?;
             self.name.as_deref().map_or(Ok(()), label::check_name)?;
         }
-        let session = app.load(&self.session.session, Keep::NOTHING)?;
+        let session = app.load(&self.session.session, LoadOptions::INDEX_ONLY)?;
         let mut output = Output::new();
         match &self.entry {
             _ if writes => return self.write(app, &session, output),

@@ -20,7 +20,7 @@ use crate::core::edit::label;
 use crate::core::edit::navigate::{Move, Summary, Trace};
 use crate::core::error::ErrorKind;
 use crate::core::problem::WarningKind;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::hooks::{About, Answer, Event, Preparation};
@@ -127,7 +127,7 @@ impl NavigateArgs {
         if writes && !self.dry_run {
             self.session.must_be_a_file()?;
         }
-        let session = app.load(&self.session.session, Keep::NOTHING)?;
+        let session = app.load(&self.session.session, LoadOptions::INDEX_ONLY)?;
         if writes {
             commit::check(&session)?;
         }

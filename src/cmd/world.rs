@@ -16,7 +16,7 @@ use crate::core::disk::lock::Patience;
 use crate::core::edit::draft::World;
 use crate::core::error::ErrorKind;
 use crate::core::time;
-use crate::core::time::when::{self, End};
+use crate::core::time::when::{self, DayEdge};
 use crate::hooks::HookFailed;
 use crate::run::Failed;
 use crate::ui::report::Failure;
@@ -120,12 +120,12 @@ fn session_id_at(since: Duration) -> String {
 
 /// Reads the time from which on something counts.
 pub(super) fn since(text: &str) -> Result<i64, &'static str> {
-    when::read(text, &here_and_now(), End::First)
+    when::read(text, &here_and_now(), DayEdge::Start)
 }
 
 /// Reads the time up to which something counts.
 pub(super) fn until(text: &str) -> Result<i64, &'static str> {
-    when::read(text, &here_and_now(), End::Last)
+    when::read(text, &here_and_now(), DayEdge::End)
 }
 
 fn here_and_now() -> ZonedDateTime {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::core::edit::label::Change;
 use crate::core::error::Result;
 use crate::core::json::text;
-use crate::core::json::{Kind, Raw};
+use crate::core::json::{Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::{self, Stamp};
@@ -314,7 +314,7 @@ impl Time {
         let number = || RawValue::from_string(String::from_utf8_lossy(raw.bytes()).into_owned()).ok();
         match (raw.str(), raw.kind()) {
             (Some(text), _) => Self::Text(text.into_owned()),
-            (None, Kind::Number) => number().map_or(Self::Absent, Self::Number),
+            (None, ValueKind::Number) => number().map_or(Self::Absent, Self::Number),
             _ => Self::Absent,
         }
     }

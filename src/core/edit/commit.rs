@@ -7,11 +7,11 @@ use std::path::Path;
 
 use super::draft::{Draft, World};
 use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, SideEffects};
-use crate::core::entry::header::{CURRENT, Declared};
+use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
-use crate::core::migrate::{self, Torn};
-use crate::core::read::load::Keep;
+use crate::core::migrate::{self, UnfinishedLine};
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 
@@ -79,7 +79,7 @@ pub fn check(session: &Session) -> Result<()> {
         let why = format!("version {} is newer than {CURRENT}, the newest known", session.version);
         return Err(Error::Unwritable { why });
     }
-    if session.version == 2 && session.header.version == Declared::Absent {
+    if session.version == 2 && session.header.version == DeclaredVersion::Absent {
         return Err(migrate::unsure());
     }
     Ok(())
@@ -100,7 +100,7 @@ impl Commit<'_> {
         let mut again = None;
         for attempt in 0..=ATTEMPTS {
             if attempt > 0 {
-                again = Some(Session::load(Source::open(self.path)?, Keep::NOTHING, self.jobs)?);
+                again = Some(Session::load(Source::open(self.path)?, LoadOptions::INDEX_ONLY, self.jobs)?);
             }
             let current = again.as_ref().unwrap_or(session);
             check(current)?;
@@ -205,7 +205,7 @@ impl Commit<'_> {
         let Draft { lines, ids, .. } = draft;
         let effects = write::replace(&place, self.manners, false, &mut |out| {
             let mut out = Ended { out, ends_line: true };
-            migrate::copy(&session.source, Torn::Copy, &mut out)?;
+            migrate::copy(&session.source, UnfinishedLine::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
             let written = out.write_all(end).and_then(|()| out.write_all(&lines));
             written.map_err(|cause| Error::writing("cannot write", cause))
@@ -214,7 +214,7 @@ impl Commit<'_> {
     }
 
     fn place(&self, session: &Session) -> Result<Place> {
-        let stat = session.source.stat().ok_or_else(|| Error::Usage {
+        let stat = session.source.state().ok_or_else(|| Error::Usage {
             message: "cannot write into standard input".to_owned(),
             hint: "give the path of a session file".to_owned(),
         })?;
@@ -293,7 +293,7 @@ mod tests {
     use crate::core::disk::write::Manners;
     use crate::core::edit::draft::{Draft, World};
     use crate::core::edit::label::Change;
-    use crate::core::read::load::Keep;
+    use crate::core::read::load::LoadOptions;
     use crate::core::read::source::Source;
     use crate::core::session::Session;
     use crate::core::session::sample::{HEADER, forked, message, read};
@@ -312,7 +312,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("s.jsonl");
             fs::write(&path, bytes).unwrap();
-            let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+            let session = Session::load(Source::open(&path).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
             Self { _folder: folder, path, session }
         }
 

@@ -15,7 +15,7 @@ use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard};
 use session_tree::core::edit::draft::{Draft, World};
 use session_tree::core::edit::label::Change;
 use session_tree::core::error::{Error, Result};
-use session_tree::core::read::load::Keep;
+use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
 
@@ -37,7 +37,7 @@ struct Stale {
 impl Stale {
     fn new(scratch: Scratch) -> Self {
         let path = scratch.path("s.jsonl");
-        let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+        let session = Session::load(Source::open(&path).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
         Self { scratch, path, session }
     }
 
