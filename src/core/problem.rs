@@ -59,6 +59,8 @@ listed! {
         RightsDropped = "rights-dropped",
         /// the file has other names, which go on naming what it was
         HardLink = "hard-link",
+        /// a file could not be read, so that the baseline is left as it was: what was known of that file would be gone
+        BaselineNotUpdated = "baseline-not-updated",
         /// a hook failed after everything was done; that stays
         HookFailed = "hook-failed",
     }

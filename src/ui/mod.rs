@@ -15,6 +15,7 @@ pub mod graph;
 pub mod json;
 pub mod list;
 pub mod moved;
+pub mod naming;
 pub mod output;
 pub mod paint;
 pub mod progress;
