@@ -50,7 +50,7 @@ impl TreeArgs {
         let done = Arc::new(AtomicU64::new(0));
         let step = || _ = done.fetch_add(1, Ordering::Relaxed);
         let view = View {
-            filter: self.filter.filter(),
+            filter: self.filter,
             path: self.path,
             period: self.period(),
             search: query.as_ref().map(|query| Search { query, row: &row, step: &step }),

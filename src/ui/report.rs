@@ -106,7 +106,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// Where messages go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     /// Whether every line is a JSON object.
     pub json: bool,
