@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +12,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::args::{FormatArg, Formats};
+use super::folders;
 use super::lookup;
 use super::paths::{self, Job, Paths};
 use super::world;
@@ -294,7 +294,7 @@ impl CheckArgs {
             words: Words::Few(Vec::new(), BTreeMap::new()),
         };
         let failed = |error: &Error| Words::Failed(paths::failure(error, &job.path));
-        let blobs = blobs(&job.path);
+        let blobs = folders::blobs(&job.path);
         let checked = app.open(&job.path).and_then(|source| {
             let _progress = is_only.then(|| app.reading(&source));
             check::check(source, blobs.as_deref(), threads)
@@ -399,16 +399,6 @@ impl Policy {
             }
         }
     }
-}
-
-/// Gives the folder in which omp keeps the images of a session: beside the folder of sessions that
-/// it is in, else at home.
-fn blobs(path: &Path) -> Option<PathBuf> {
-    let path = std::path::absolute(path).ok()?;
-    let sessions = path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "sessions"));
-    let beside = sessions.map(|sessions| sessions.with_file_name("blobs"));
-    let at_home = || env::var_os("HOME").map(|home| Path::new(&home).join(".omp/agent/blobs"));
-    beside.filter(|folder| folder.is_dir()).or_else(at_home)
 }
 
 /// Makes sure that nothing but a baseline is replaced.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
+use super::folders;
 use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
@@ -124,7 +125,7 @@ fn session_file(word: &OsStr) -> Option<PathBuf> {
 
 /// Gives the sessions that agents keep.
 fn kept() -> Shelf {
-    Shelf::new(&world::session_folders(&|name| env::var_os(name)))
+    Shelf::new(&folders::sessions())
 }
 
 fn is_session(path: &Path) -> bool {

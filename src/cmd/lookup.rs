@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::App;
+use super::folders;
 use super::world;
 use crate::core::error::ErrorKind;
 use crate::core::naming;
@@ -33,7 +34,7 @@ struct Place {
 /// A [`Failure`] if no session goes by that name, or several do.
 pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
     let Some(name) = word.to_str().filter(|_| !naming::session::is_path(word)) else { return Ok(None) };
-    let folders = world::session_folders(&|name| env::var_os(name));
+    let folders = folders::sessions();
     // Without a current folder no session is one of it.
     let place = Place { folders, cwd: env::current_dir().unwrap_or_default(), now: world::now(), jobs: app.jobs };
     let (found, closed) = place.find(name);

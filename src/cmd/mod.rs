@@ -28,6 +28,7 @@ pub mod check;
 mod complete;
 pub mod completions;
 pub mod context;
+mod folders;
 pub mod label;
 mod lookup;
 pub mod man;

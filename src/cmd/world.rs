@@ -1,13 +1,9 @@
-//! What the core must not know by itself: the clock, random ids, signals, the agents' folders.
+//! What the core must not know by itself: the clock, random ids, signals.
 
-use std::env;
-use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
 use std::io;
 use std::num::NonZeroUsize;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -129,52 +125,6 @@ pub(super) fn private() -> Permissions {
     Permissions::from_mode(0o600)
 }
 
-/// Gives the folders in which sessions are kept: those of `SESSION_TREE_DIR`, and where pi (as of
-/// 1.6) and omp (13 and 18) keep them, by default and by their own variables.
-pub(super) fn session_folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let text = |name: &str| variable(name).filter(|value| !value.is_empty());
-    let home = text("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    // pi takes `~` for the home folder, as a shell does.
-    let at_home = |path: PathBuf| match (path.strip_prefix("~"), &home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path,
-    };
-    let folder = |name: &str| text(name).map(|value| at_home(PathBuf::from(value)));
-    let mut folders = Vec::new();
-    if let Some(own) = text("SESSION_TREE_DIR") {
-        folders.extend(env::split_paths(&own).filter(|path| !path.as_os_str().is_empty()).map(at_home));
-    }
-    folders.extend(folder("PI_CODING_AGENT_SESSION_DIR"));
-    folders.extend(folder("PI_CODING_AGENT_DIR").map(|agent| agent.join("sessions")));
-    folders.extend(home.iter().map(|home| home.join(".pi/agent/sessions")));
-    // A profile of omp is a name, not a way out of the folder of all profiles.
-    let profile = text("OMP_PROFILE").or_else(|| text("PI_PROFILE")).map(PathBuf::from);
-    let profile = profile.filter(|name| matches!(name.components().collect::<Vec<_>>()[..], [Component::Normal(_)]));
-    let profile = profile.map(|name| Path::new("profiles").join(name));
-    // omp takes its variable for a path below the home folder, whatever it starts with.
-    let config = text("PI_CONFIG_DIR").map(|config| {
-        let bytes = config.as_bytes();
-        let slashes = bytes.iter().take_while(|&&byte| byte == b'/').count();
-        PathBuf::from(OsStr::from_bytes(&bytes[slashes..]))
-    });
-    for root in config.into_iter().chain([PathBuf::from(".omp")]) {
-        let Some(root) = home.as_ref().map(|home| home.join(root)) else { continue };
-        folders.extend(profile.iter().map(|profile| root.join(profile).join("agent/sessions")));
-        folders.push(root.join("agent/sessions"));
-    }
-    if let Some(data) = folder("XDG_DATA_HOME").map(|data| data.join("omp")) {
-        folders.extend(profile.iter().map(|profile| data.join(profile).join("sessions")));
-        folders.push(data.join("sessions"));
-    }
-    let mut known = Vec::new();
-    for folder in folders.into_iter().filter_map(|folder| std::path::absolute(folder).ok()) {
-        if !known.contains(&folder) {
-            known.push(folder);
-        }
-    }
-    known
-}
-
 /// Reads the time from which on something counts.
 pub(super) fn since(text: &str) -> Result<i64, &'static str> {
     when::read(text, &here_and_now(), End::First)
@@ -197,18 +147,9 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use std::time::Duration;
 
-    use super::{session_folders, session_id_at};
-
-    fn check(variables: &[(&str, &str)], expected: &[&str]) {
-        let value = |name: &str| variables.iter().find(|(other, _)| *other == name);
-        let found = session_folders(&|name| value(name).map(|(_, value)| OsString::from(value)));
-        let found: Vec<_> = found.iter().map(|folder| folder.to_str().unwrap()).collect();
-        assert_eq!(found, expected, "{variables:?}");
-    }
+    use super::session_id_at;
 
     #[test]
     fn session_ids_are_made_at_any_time() {
@@ -216,47 +157,5 @@ mod tests {
         assert!(session_id_at(Duration::from_millis(1_767_607_201_000)).starts_with("019b"));
         assert_eq!(session_id_at(Duration::MAX).len(), 36);
         assert_ne!(session_id_at(Duration::ZERO), session_id_at(Duration::ZERO));
-    }
-
-    const PI: &str = "/home/mia/.pi/agent/sessions";
-    const OMP: &str = "/home/mia/.omp/agent/sessions";
-    const HOME: (&str, &str) = ("HOME", "/home/mia");
-
-    #[test]
-    fn sessions_are_looked_for_where_agents_keep_them() {
-        check(&[], &[]);
-        check(&[("HOME", "")], &[]);
-        check(&[("HOME", "mia")], &[]);
-        check(&[HOME], &[PI, OMP]);
-        check(&[HOME, ("PI_CODING_AGENT_DIR", "/a")], &["/a/sessions", PI, OMP]);
-        check(&[HOME, ("PI_CODING_AGENT_DIR", "~/a")], &["/home/mia/a/sessions", PI, OMP]);
-        check(&[HOME, ("PI_CODING_AGENT_DIR", "")], &[PI, OMP]);
-        check(&[HOME, ("PI_CODING_AGENT_SESSION_DIR", "/s")], &["/s", PI, OMP]);
-        check(&[HOME, ("XDG_DATA_HOME", "/data")], &[PI, OMP, "/data/omp/sessions"]);
-        for config in [".foo", "/.foo", "//.foo"] {
-            check(&[HOME, ("PI_CONFIG_DIR", config)], &[PI, "/home/mia/.foo/agent/sessions", OMP]);
-        }
-        check(&[("XDG_DATA_HOME", "/data"), ("PI_CONFIG_DIR", ".foo")], &["/data/omp/sessions"]);
-    }
-
-    #[test]
-    fn a_profile_of_omp_has_folders_of_its_own() {
-        let work = "/home/mia/.omp/profiles/work/agent/sessions";
-        check(&[HOME, ("OMP_PROFILE", "work")], &[PI, work, OMP]);
-        check(&[HOME, ("PI_PROFILE", "work")], &[PI, work, OMP]);
-        check(&[HOME, ("PI_PROFILE", "play"), ("OMP_PROFILE", "work")], &[PI, work, OMP]);
-        let data = ["/data/omp/profiles/work/sessions", "/data/omp/sessions"];
-        check(&[HOME, ("OMP_PROFILE", "work"), ("XDG_DATA_HOME", "/data")], &[PI, work, OMP, data[0], data[1]]);
-        for name in ["..", "a/b", "/etc", "."] {
-            check(&[HOME, ("OMP_PROFILE", name)], &[PI, OMP]);
-        }
-    }
-
-    #[test]
-    fn own_folders_come_first_and_each_is_named_once() {
-        check(&[HOME, ("SESSION_TREE_DIR", "/a::/b:~/c")], &["/a", "/b", "/home/mia/c", PI, OMP]);
-        check(&[HOME, ("SESSION_TREE_DIR", OMP), ("PI_CODING_AGENT_SESSION_DIR", PI)], &[OMP, PI]);
-        let here = std::env::current_dir().unwrap().join("sub");
-        check(&[("SESSION_TREE_DIR", "sub")], &[here.to_str().unwrap()]);
     }
 }
