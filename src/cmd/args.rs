@@ -9,13 +9,13 @@ use clap::{Args, ValueEnum};
 
 use super::{App, world};
 use crate::core::disk::write::{Manners, Unsynced};
-use crate::core::edit::commit::Committed;
+use crate::core::edit::commit::{Committed, SessionFile};
 use crate::core::error::Error;
 use crate::core::naming;
 use crate::core::problem::WarningKind;
 use crate::core::session::{NodeId, Session};
-use crate::hooks::{About, HookFailed, Hooks};
-use crate::run::Failed;
+use crate::hooks::{HookError, Hooks};
+use crate::run::ChildError;
 use crate::ui::exit::Exit;
 use crate::ui::report::Failure;
 
@@ -101,28 +101,23 @@ impl SessionArg {
         }
     }
 
-    /// Returns what hooks are told of the session.
-    pub(super) fn about(&self, session: &Session) -> About {
-        let file = std::path::absolute(&self.session).ok().filter(|_| self.session != Path::new("-"));
-        About {
-            file: file.map(|file| file.display().to_string()),
-            id: session.header.id.clone(),
-            cwd: session.header.cwd.clone(),
-        }
-    }
-
     /// Warns of hooks that failed after everything was done; gives the exit code, which tells of a
     /// signal that came meanwhile.
-    pub(super) fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
+    pub(super) fn after_hooks(&self, app: &App, failed: &[HookError]) -> ExitCode {
         let mut exit = Exit::Done;
         for failed in failed {
-            if let Failed::Interrupted(signal) = failed.why {
+            if let ChildError::Interrupted(signal) = failed.why {
                 exit = Exit::after(signal);
             }
             let message = format!("{failed}; what was done stays");
             app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
         }
         exit.into()
+    }
+
+    /// Returns the file, to be written to.
+    pub(super) fn file(&self, app: &App, writing: &Writing) -> SessionFile<'_> {
+        SessionFile { path: &self.session, manners: writing.manners(), jobs: app.jobs }
     }
 
     /// Refuses standard input, for commands that write into the session.
@@ -176,6 +171,11 @@ pub(super) struct HookArgs {
 }
 
 impl HookArgs {
+    /// Returns whether there are any hooks.
+    pub(super) fn are_given(&self) -> bool {
+        !self.hook.is_empty()
+    }
+
     /// Returns the hooks.
     pub(super) fn hooks(&self) -> Hooks<'_> {
         Hooks { commands: &self.hook, limit: self.hook_timeout, stop: &world::stop }

@@ -1,5 +1,6 @@
-//! Names: which entry an ENTRY is, which file a SESSION is, and what completion offers.
+//! Names: which entry an ENTRY is, which file a SESSION is, which agent keeps it, and what completion offers.
 
+pub mod agent;
 pub mod entry;
 pub mod offer;
 pub mod session;

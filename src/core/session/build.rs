@@ -213,7 +213,7 @@ impl Builder {
             header: start.header,
             version: self.version,
             problems: self.problems,
-            slot: start.slot.flatten(),
+            slot: start.slot,
             name: self.name,
             nodes: self.nodes,
             texts: self.texts,

@@ -83,7 +83,8 @@ pub struct Session {
     pub version: u32,
     /// What is odd in the file.
     pub problems: Problems,
-    slot: Option<String>,
+    /// The title slot, if there is one, with its title, if that has words.
+    slot: Option<Option<String>>,
     name: Option<String>,
     pub(crate) nodes: Vec<Node>,
     texts: Vec<String>,
@@ -283,7 +284,12 @@ impl Session {
 
     /// Gives the session's name: of the title slot, the last `session_info`, or the header.
     pub fn name(&self) -> Option<&str> {
-        self.slot.as_deref().or(self.name.as_deref()).or(self.header.title.as_deref())
+        self.slot.as_ref().and_then(Option::as_deref).or(self.name.as_deref()).or(self.header.title.as_deref())
+    }
+
+    /// Returns whether the file starts with a title slot.
+    pub fn has_title_slot(&self) -> bool {
+        self.slot.is_some()
     }
 
     /// Tells whether entries are shown other than they are stored, since the version is an old one.
