@@ -30,6 +30,19 @@ pub(super) trait Formats: ValueEnum + Copy + PartialEq + Send + Sync + 'static {
     }
 }
 
+/// The formats of a command whose output is either read or processed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TextOrJson {
+    /// Words for people
+    Text,
+    /// Objects for programs
+    Json,
+}
+
+impl Formats for TextOrJson {
+    const JSON: Self = Self::Json;
+}
+
 /// How to print what a command has to say. All formats have a `text`, which is the default.
 #[derive(Debug, Args)]
 pub(super) struct FormatArg<F: Formats> {

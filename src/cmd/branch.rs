@@ -12,8 +12,7 @@ use super::args::{FormatArg, Formats, HookArgs, SessionArg};
 use super::{App, Task, folders, world};
 use crate::core::edit::branch::{Fork, NewSession};
 use crate::core::edit::commit;
-use crate::core::entry::header::CURRENT;
-use crate::core::entry::{Kind, Role, Traits};
+use crate::core::entry::Traits;
 use crate::core::read::load::Keep;
 use crate::core::session::body::Bodies;
 use crate::hooks::{HookAnswer, SessionInfo};
@@ -54,7 +53,7 @@ pub struct BranchArgs {
     /// The new file; - for standard output
     #[arg(long, short, value_name = "FILE", conflicts_with = "session_dir")]
     output: Option<PathBuf>,
-    /// Only tell what would be done
+    /// Only print what would be done
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -103,14 +102,12 @@ impl BranchArgs {
             let message = "there is nothing to make without an entry";
             return Err(Failure::usage(message, "name a user message, or use `--at`").into());
         }
-        let is_user = |traits: Traits| traits.kind == Kind::Message && traits.role == Role::User;
-        let session = app.load(&self.session.session, Keep { words: &is_user, calls: false })?;
+        let session = app.load(&self.session.session, Keep { words: &Traits::is_user, calls: false })?;
         let nodes: Vec<_> = session.nodes().filter(|&node| session.is_user(node)).collect();
         let (format, mut output) = (self.format.get(), Output::new());
         match format {
-            Format::Text | Format::Table => {
-                list::rows(&session, &nodes, format == Format::Table, &app.screen, &mut output)?;
-            }
+            Format::Text => list::rows(&session, &nodes, false, &app.screen, &mut output)?,
+            Format::Table => list::rows(&session, &nodes, true, &app.screen, &mut output)?,
             Format::Json | Format::Jsonl => list::json(&session, &nodes, format == Format::Json, &mut output)?,
         }
         output.finish()?;
@@ -118,83 +115,63 @@ impl BranchArgs {
     }
 
     fn fork(&self, app: &App) -> Result<ExitCode> {
-        let session = app.load(&self.session.session, Keep::NOTHING)?;
+        let source = &self.session.session;
+        let session = app.load(source, Keep::NOTHING)?;
         let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
         let mut bodies = Bodies::new(&session);
-        let name = self.entry.as_deref().or(self.at.as_deref()).unwrap_or("@");
-        let entry = self.session.entry(&session, leaf, name)?;
-        let fork = match self.at.is_some() {
-            true => Fork::at(&session, entry),
-            false => Fork::before(&mut bodies, entry)?,
+        let fork = match (&self.entry, &self.at) {
+            (_, Some(name)) => Fork::at(&session, self.session.entry(&session, leaf, name)?),
+            (name, None) => {
+                let entry = self.session.entry(&session, leaf, name.as_deref().unwrap_or("@"))?;
+                Fork::before(&mut bodies, entry)?
+            }
         };
         let is_stdout_taken = self.output.as_deref() == Some(Path::new("-"));
-        let new = self.new_session(is_stdout_taken)?;
-        let mut report = ForkReport {
-            session: &session,
-            fork: &fork,
-            new: &new,
-            written: None,
-            path: None,
-            agent: folders::agent(&self.session.session, &session),
-            cancelled_by: None,
-            is_dry: self.dry_run,
-            is_stdout_taken,
-        };
+        let new = NewSession::of(source, !is_stdout_taken, world::session_id(), world::timestamp())?;
+        let mut report = ForkReport::new(&session, &fork, &new, folders::agent(source, &session));
+        (report.is_dry, report.is_stdout_taken) = (self.dry_run, is_stdout_taken);
         let print = |report: &ForkReport<'_>| report.print(self.format.is_json(), &app.screen, app.report);
         if self.dry_run {
-            app.report.problems(&fork.problems(&mut bodies)?.list(), &self.session.session);
+            app.report.problems(&fork.problems(&mut bodies)?.list(), source);
             report.written = Some(fork.write(&mut bodies, &new, &mut world::entry_id, &mut io::sink())?);
             print(&report)?;
             return Ok(ExitCode::SUCCESS);
         }
-        if session.version > CURRENT {
-            commit::check(&session)?;
-        }
+        commit::check_known(&session)?;
         let path = if is_stdout_taken { None } else { Some(self.place(&new)?) };
-        let hooks = self.hooks.hooks();
         // Lines that somebody reads slowly are no reason to ignore signals.
-        if path.is_some() || !hooks.commands.is_empty() {
+        if path.is_some() || self.hooks.are_given() {
             world::prepare()?;
         }
-        let info = SessionInfo::new(&self.session.session, &session);
-        let answer = hooks.before_branch(&info, session.id(entry)).map_err(world::hook_trouble)?;
+        let (hooks, info) = (self.hooks.hooks(), SessionInfo::new(source, &session));
+        let answer = hooks.before_branch(&info, session.id(fork.entry)).map_err(world::hook_trouble)?;
         if let HookAnswer::Cancel { by } = answer {
             report.cancelled_by = Some(by);
             print(&report)?;
             return Ok(Exit::Cancelled.into());
         }
-        app.report.problems(&fork.problems(&mut bodies)?.list(), &self.session.session);
-        let mut absolute = None;
-        if let Some(path) = &path {
-            absolute = Some(std::path::absolute(path)?);
-            let permissions = session.permissions().unwrap_or_else(world::private);
-            let patience = world::patience(Duration::ZERO);
-            let made = fork.create(&mut bodies, &new, &mut world::entry_id, path, permissions, patience);
-            let (written, unsynced) = made.about(path)?;
-            unsynced.iter().for_each(|unsynced| super::warn_unsynced(app, unsynced, path));
-            report.written = Some(written);
-            report.agent = folders::agent(path, &session);
-        } else {
+        app.report.problems(&fork.problems(&mut bodies)?.list(), source);
+        let Some(path) = path else {
             let mut output = Output::new();
             output.hold();
             report.written = Some(fork.write(&mut bodies, &new, &mut world::entry_id, &mut output)?);
             output.finish()?;
-        }
-        report.path = absolute.as_deref();
-        // Before the result is printed: nobody may be there to read it.
-        let file = absolute.as_ref().map(|path| path.display().to_string());
-        let exit = self.session.after_hooks(app, &hooks.after_branch(&info, file.as_deref()));
-        let printed = print(&report).map_err(Into::into);
-        if absolute.is_some() { super::ended(printed, absolute.as_deref(), None) } else { printed }.map(|()| exit)
-    }
-
-    /// Returns what the header says; a session that goes to stdout names no file that it comes from.
-    fn new_session(&self, is_stdout_taken: bool) -> Result<NewSession> {
-        let parent = match self.session.session == Path::new("-") || is_stdout_taken {
-            true => None,
-            false => Some(std::path::absolute(&self.session.session)?.display().to_string()),
+            let exit = self.session.after_hooks(app, &hooks.after_branch(&info, None));
+            print(&report)?;
+            return Ok(exit);
         };
-        Ok(NewSession { id: world::session_id(), now: world::timestamp(), parent })
+        let absolute = std::path::absolute(&path)?;
+        let (permissions, patience) = (session.permissions(), world::patience(Duration::ZERO));
+        let permissions = permissions.unwrap_or_else(world::private);
+        let made = fork.create(&mut bodies, &new, &mut world::entry_id, &path, permissions, patience);
+        let (written, unsynced) = made.about(&path)?;
+        unsynced.iter().for_each(|unsynced| super::warn_unsynced(app, unsynced, &path));
+        (report.written, report.path) = (Some(written), Some(&*absolute));
+        report.agent = folders::agent(&path, &session);
+        // Before the result is printed: nobody may be there to read it.
+        let file = absolute.display().to_string();
+        let exit = self.session.after_hooks(app, &hooks.after_branch(&info, Some(&file)));
+        super::ended(print(&report).map_err(Into::into), Some(&absolute), None).map(|()| exit)
     }
 
     /// Returns where the new file goes.

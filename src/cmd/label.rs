@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::args::{FormatArg, Formats, SessionArg, Writing};
+use super::args::{FormatArg, SessionArg, TextOrJson, Writing};
 use super::{App, Task, world};
 use crate::core::edit::commit;
 use crate::core::edit::label::{self, LabelEdit};
@@ -51,19 +51,7 @@ pub struct LabelArgs {
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    format: FormatArg<Format>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Columns for people
-    Text,
-    /// Objects for programs
-    Json,
-}
-
-impl Formats for Format {
-    const JSON: Self = Self::Json;
+    format: FormatArg<TextOrJson>,
 }
 
 impl Task for LabelArgs {

@@ -35,6 +35,7 @@ pub mod man;
 pub mod migrate;
 pub mod navigate;
 mod paths;
+mod summary;
 pub mod tree;
 mod world;
 

@@ -1,22 +1,19 @@
 //! `navigate`: moves the leaf within a file.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::args::{FormatArg, Formats, HookArgs, SessionArg, Writing};
+use super::args::{FormatArg, HookArgs, SessionArg, TextOrJson, Writing};
+use super::summary::SummaryArgs;
 use super::{App, Task, folders, world};
 use crate::core::edit::commit;
-use crate::core::edit::navigate::{Move, MoveOutcome, MoveRequest, MoveView, SummaryRequest};
-use crate::core::error::ErrorKind;
+use crate::core::edit::navigate::{Move, MoveOutcome, MoveRequest, MoveView};
 use crate::core::problem::WarningKind;
 use crate::core::read::load::Keep;
 use crate::core::session::body::Bodies;
 use crate::hooks::{HookAnswer, SessionInfo};
-use crate::run;
 use crate::ui::exit::Exit;
 use crate::ui::moved::MoveReport;
 use crate::ui::report::About as _;
@@ -47,34 +44,15 @@ pub struct NavigateArgs {
     /// Come from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
-    /// Attach this summary of what is left behind
-    #[arg(long, value_name = "TEXT")]
-    summary: Option<String>,
-    /// Attach the summary in this file; - for standard input
-    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "summary")]
-    summary_file: Option<PathBuf>,
-    /// Let a hook or the summarizer write the summary
-    #[arg(long, conflicts_with_all = ["summary", "summary_file"])]
-    summarize: bool,
-    /// Command that writes it; else SESSION_TREE_SUMMARIZER
-    #[arg(long, value_name = "COMMAND", requires = "summarize")]
-    summarizer: Option<String>,
-    /// How long the summarizer may take; 0 is for ever
-    #[arg(long, value_name = "SECONDS", default_value = "600", hide_short_help = true, value_parser = world::seconds)]
-    summarizer_timeout: Duration,
-    /// What to tell the summarizer to do, instead of the usual
-    #[arg(long, value_name = "TEXT", hide_short_help = true, requires = "summarize")]
-    instructions: Option<String>,
-    /// How much of the conversation the summarizer gets, the newest first; 0 is all
-    #[arg(long, value_name = "TOKENS", default_value_t = 110_000, hide_short_help = true, requires = "summarize")]
-    token_budget: usize,
+    #[command(flatten)]
+    summary: SummaryArgs,
     /// Label the summary, else ENTRY
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// Make the move last: agents resume there
+    /// Save the move, so that agents resume there
     #[arg(long)]
     save: bool,
-    /// Only tell what would be done
+    /// Only print what would be done
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -82,19 +60,7 @@ pub struct NavigateArgs {
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    format: FormatArg<Format>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// Words for people
-    Text,
-    /// One object for programs
-    Json,
-}
-
-impl Formats for Format {
-    const JSON: Self = Self::Json;
+    format: FormatArg<TextOrJson>,
 }
 
 impl Task for NavigateArgs {
@@ -110,7 +76,8 @@ impl Task for NavigateArgs {
 
 impl NavigateArgs {
     fn navigate(&self, app: &App) -> Result<ExitCode> {
-        let request = self.request()?;
+        let summary = self.summary.request()?;
+        let request = MoveRequest { summary, save: self.save, label: self.label.clone() };
         request.check(self.root)?;
         if request.writes() && !self.dry_run {
             self.session.must_be_a_file()?;
@@ -128,7 +95,7 @@ impl NavigateArgs {
             self.warn_of_noop(app, &request);
             plan = plan.stay();
         } else {
-            request.check_writers(self.hooks.are_given(), self.summarizer().is_some())?;
+            request.check_writers(self.hooks.are_given(), self.summary.summarizer().is_some())?;
         }
         let print = |view: &MoveView, outcome: &MoveOutcome, synced: Option<bool>| -> Result<()> {
             let report = MoveReport {
@@ -163,9 +130,8 @@ impl NavigateArgs {
                 return Ok(Exit::Cancelled.into());
             }
         };
-        let summarizer = self.summarizer().map(|command| move |prompt: &str| self.summarize(&command, prompt));
-        let summary = request.summary(&mut bodies, &plan, from_hook, summarizer)?;
-        if self.summarize && summary.is_none() {
+        let summary = request.summary(&mut bodies, &plan, from_hook, self.summary.summarizer())?;
+        if request.wants_summary() && summary.is_none() {
             let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
             let message = format!("nothing that is left behind has any text: moved without a summary{label}");
             app.report.warn(WarningKind::NothingToSummarize, &message, Some(&self.session.session), None);
@@ -186,43 +152,11 @@ impl NavigateArgs {
         if record.is_empty() { printed } else { super::ended(printed, None, not_synced) }.map(|()| exit)
     }
 
-    /// Returns what the move is to leave in the file.
-    fn request(&self) -> Result<MoveRequest> {
-        let given = match (&self.summary, &self.summary_file) {
-            (Some(text), _) => Some(text.clone()),
-            (None, Some(path)) => Some(super::read_text(path).about(path)?),
-            (None, None) => None,
-        };
-        let summary = match given {
-            Some(text) => SummaryRequest::Given(text.strip_suffix('\n').unwrap_or(&text).to_owned()),
-            None if self.summarize => {
-                SummaryRequest::Written { budget: self.token_budget, instructions: self.instructions.clone() }
-            }
-            None => SummaryRequest::Nothing,
-        };
-        Ok(MoveRequest { summary, save: self.save, label: self.label.clone() })
-    }
-
     fn warn_of_noop(&self, app: &App, request: &MoveRequest) {
-        let summary = request.wants_summary().then_some("the summary");
-        let given = [self.save.then_some("--save"), self.label.as_ref().map(|_| "--label"), summary];
-        let given: Vec<_> = given.into_iter().flatten().collect();
-        if !given.is_empty() {
-            let message = format!("the leaf is already there: {} did nothing", given.join(", "));
+        let ignored = request.options();
+        if !ignored.is_empty() {
+            let message = format!("the leaf is already there: {} did nothing", ignored.join(", "));
             app.report.warn(WarningKind::Noop, &message, Some(&self.session.session), None);
         }
-    }
-
-    fn summarizer(&self) -> Option<String> {
-        let command = self.summarizer.clone().or_else(|| std::env::var("SESSION_TREE_SUMMARIZER").ok());
-        command.filter(|command| !command.trim().is_empty())
-    }
-
-    fn summarize(&self, command: &str, prompt: &str) -> Result<String> {
-        let hint = "try it by hand: it reads a prompt and prints a summary; nothing was changed";
-        run::text(command, prompt, self.summarizer_timeout, &world::stop).map_err(|why| {
-            let what = format!("summarizer `{command}`");
-            world::child_failure(ErrorKind::SummarizerFailed, &what, &why, hint).into()
-        })
     }
 }

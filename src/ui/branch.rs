@@ -40,7 +40,13 @@ pub struct ForkReport<'a> {
     pub is_stdout_taken: bool,
 }
 
-impl ForkReport<'_> {
+impl<'a> ForkReport<'a> {
+    /// Takes a fork of which nothing is written yet.
+    pub fn new(session: &'a Session, fork: &'a Fork, new: &'a NewSession, agent: Agent) -> Self {
+        let (written, path, cancelled_by) = (None, None, None);
+        Self { session, fork, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
+    }
+
     /// Prints what was made, or would be, and how to go on.
     ///
     /// # Errors

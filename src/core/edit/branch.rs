@@ -44,6 +44,15 @@ pub struct NewSession {
 }
 
 impl NewSession {
+    /// Describes a session that comes from a file; standard input cannot be named, and need not be.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn of(source: &Path, names_source: bool, id: String, now: String) -> io::Result<Self> {
+        let parent = (names_source && source != Path::new("-")).then(|| std::path::absolute(source)).transpose()?;
+        Ok(Self { id, now, parent: parent.map(|path| path.display().to_string()) })
+    }
+
     /// Returns its file in a folder.
     ///
     /// # Errors

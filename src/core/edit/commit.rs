@@ -84,14 +84,23 @@ pub struct Committed {
 /// # Errors
 /// [`Error::Unwritable`] for newer and for unclear versions.
 pub fn check(session: &Session) -> Result<()> {
-    if session.version > CURRENT {
-        let why = format!("version {} is newer than {CURRENT}, the newest known", session.version);
-        return Err(Error::Unwritable { why });
-    }
+    check_known(session)?;
     if session.version == 2 && session.header.version == Declared::Absent {
         return Err(migrate::unsure());
     }
     Ok(())
+}
+
+/// Returns whether a session is of a known version.
+///
+/// # Errors
+/// [`Error::Unwritable`] for newer ones.
+pub fn check_known(session: &Session) -> Result<()> {
+    if session.version <= CURRENT {
+        return Ok(());
+    }
+    let why = format!("version {} is newer than {CURRENT}, the newest known", session.version);
+    Err(Error::Unwritable { why })
 }
 
 impl Commit<'_> {

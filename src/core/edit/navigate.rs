@@ -6,7 +6,7 @@ use super::draft::{Draft, IdsAndTime, Value};
 use super::label::{self, LabelEdit};
 use crate::core::context::files::Files;
 use crate::core::context::{self, Context, summary};
-use crate::core::entry::{Kind, Role};
+use crate::core::entry::Kind;
 use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -95,7 +95,13 @@ impl MoveRequest {
 
     /// Returns whether anything is to be written, so that agents resume at the new position.
     pub fn writes(&self) -> bool {
-        self.save || self.label.is_some() || self.wants_summary()
+        !self.options().is_empty()
+    }
+
+    /// Returns what was asked for beside the move, as the user calls it.
+    pub fn options(&self) -> Vec<&'static str> {
+        let options = [(self.save, "--save"), (self.label.is_some(), "--label"), (self.wants_summary(), "the summary")];
+        options.into_iter().filter_map(|(is_given, name)| is_given.then_some(name)).collect()
     }
 
     /// Refuses what makes no sense, whatever the file holds.
@@ -343,7 +349,7 @@ fn abandoned(session: &Session, old: Option<NodeId>, target: Option<NodeId>) -> 
 /// Returns whether a move to an entry takes it back instead.
 pub fn goes_to_editor(session: &Session, node: NodeId) -> bool {
     let traits = session.traits(node);
-    traits.kind == Kind::CustomMessage || (traits.kind == Kind::Message && traits.role == Role::User)
+    traits.kind == Kind::CustomMessage || traits.is_user()
 }
 
 #[cfg(test)]

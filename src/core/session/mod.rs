@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::core::entry::header::{CURRENT, Header};
-use crate::core::entry::{Kind, Role, Traits};
+use crate::core::entry::{Role, Traits};
 use crate::core::error::Result;
 use crate::core::problem::Problems;
 use crate::core::read::inspect::Notes;
@@ -249,7 +249,7 @@ impl Session {
 
     /// Tells whether a `user` message stands there.
     pub fn is_user(&self, node: NodeId) -> bool {
-        self.traits(node).kind == Kind::Message && self.traits(node).role == Role::User
+        self.traits(node).is_user()
     }
 
     /// Gives the first user message with text, else the first one.

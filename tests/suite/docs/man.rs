@@ -89,7 +89,7 @@ fn man_page_has_every_variable_and_exit_code() {
     let page = page();
     let text = section(&page, ".SH ENVIRONMENT");
     let mut known = BTreeSet::new();
-    for name in ["cmd/mod.rs", "cmd/folders.rs", "cmd/navigate.rs"] {
+    for name in ["cmd/mod.rs", "cmd/folders.rs", "cmd/summary.rs"] {
         let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name)).unwrap();
         let source = source.split("#[cfg(test)]").next().unwrap();
         for call in ["var(\"", "var_os(\"", "text(\"", "folder(\"", "is_set(\""] {
