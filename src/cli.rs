@@ -124,14 +124,14 @@ fn explain(error: clap::Error) -> ExitCode {
     Exit::CouldNot.into()
 }
 
-/// Gives the subcommand of a command line that does not parse.
+/// Returns the subcommand of a command line that does not parse.
 fn command_in(args: &[OsString]) -> Option<String> {
     let program = Cli::command();
     let known = |arg: &OsString| program.find_subcommand(arg).map(|command| command.get_name().to_owned());
     args.iter().skip(1).find_map(known)
 }
 
-/// Tells whether a command line that does not parse asks for a JSON format all the same.
+/// Returns whether a command line that does not parse asks for a JSON format all the same.
 fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
     const FORMATS: [&str; 4] = ["json", "jsonl", "llm", "sarif"];
     let args: Vec<_> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();

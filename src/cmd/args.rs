@@ -72,7 +72,7 @@ pub(super) struct SessionArg {
     /// A file, an id or its start, latest, or - (standard input)
     #[arg(value_name = "SESSION")]
     pub(super) session: PathBuf,
-    /// Whether it was named by other than its path.
+    /// Whether it was not named by its path.
     #[arg(skip)]
     was_found: bool,
 }
@@ -86,36 +86,32 @@ impl SessionArg {
         Ok(())
     }
 
-    /// Returns the file, if it was named by other than its path: then it is told where things went.
+    /// Returns the file if it was not named by its path: then results say which file it is.
     pub(super) fn found(&self) -> Option<&Path> {
         self.was_found.then_some(&self.session)
     }
 
-    /// Warns of what was done to the file beside what was asked for. Returns the failure to tell
-    /// once the result is printed, if the system could not sync what was written.
+    /// Warns of what was done to the file besides what was asked for. Returns the failure to report after
+    /// the result, if the system could not sync what was written.
     pub(super) fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
             app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
-        if done.broke_links {
-            app.report.warn(WarningKind::HardLink, super::HARD_LINK, Some(&self.session), None);
-        }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
             app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
         }
-        match done.unsynced.take()? {
+        let effects = std::mem::take(&mut done.effects);
+        super::warn_of(app, &effects, &self.session);
+        match effects.unsynced? {
             Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
-            unsynced @ Unsynced::Folder(_) => {
-                super::warn_unsynced(app, &unsynced, &self.session);
-                None
-            }
+            Unsynced::Folder(_) => None,
         }
     }
 
-    /// Warns of hooks that failed after everything was done; gives the exit code, which tells of a
-    /// signal that came meanwhile.
+    /// Warns of hooks that failed after everything was done, and returns the exit code: that of a signal, if
+    /// one came meanwhile.
     pub(super) fn after_hooks(&self, app: &App, failed: &[HookError]) -> ExitCode {
         let mut exit = Exit::Done;
         for failed in failed {

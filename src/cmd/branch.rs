@@ -161,11 +161,10 @@ impl BranchArgs {
             return Ok(exit);
         };
         let absolute = std::path::absolute(&path)?;
-        let (permissions, patience) = (session.permissions(), world::patience(Duration::ZERO));
-        let permissions = permissions.unwrap_or_else(world::private);
-        let made = fork.create(&mut bodies, &new, &mut world::entry_id, &path, permissions, patience);
-        let (written, unsynced) = made.about(&path)?;
-        unsynced.iter().for_each(|unsynced| super::warn_unsynced(app, unsynced, &path));
+        let (rights, patience) = (session.rights(), world::patience(Duration::ZERO));
+        let made = fork.create(&mut bodies, &new, &mut world::entry_id, &path, &rights, patience);
+        let (written, effects) = made.about(&path)?;
+        super::warn_of(app, &effects, &path);
         (report.written, report.path) = (Some(written), Some(&*absolute));
         report.agent = folders::agent(&path, &session);
         // Before the result is printed: nobody may be there to read it.

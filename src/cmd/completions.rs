@@ -67,7 +67,7 @@ impl Task for Completions {
     }
 }
 
-/// Gives the completion script of a shell.
+/// Returns the completion script of a shell.
 ///
 /// The scripts are short, and are ours: those that the library makes may not outlive an update of it,
 /// and know neither bash's colons nor how to quote.
@@ -81,21 +81,21 @@ fn script(shell: Shell) -> &'static str {
     }
 }
 
-/// Says what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
-/// the cursor, `COMP_WORDBREAKS`, and variables; else the words, the last of them up to the cursor: of
+/// Returns what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
+/// the cursor and `COMP_WORDBREAKS`; else the words, the last of them up to the cursor: of
 /// fish this one is still quoted, and of PowerShell, which drops empty words, a dot stands before it.
 fn answer(shell: Shell, typed: &[OsString], ask: impl FnOnce(Vec<String>) -> Vec<Choice>) -> String {
     let mut words: Vec<_> = typed.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     if shell == Shell::Bash {
         let mut words = words.into_iter();
         let (line, breaks) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let typed = Typed::read(&line, &breaks, words.as_slice());
+        let typed = Typed::read(&line, &breaks);
         return typed.answer(&ask(typed.words.clone()));
     }
     let last = words.pop().unwrap_or_default();
     match shell {
         Shell::Fish => {
-            words.extend(Typed::read(&last, "", &[]).words.pop());
+            words.extend(Typed::read(&last, "").words.pop());
             choice::plain(&ask(words))
         }
         Shell::Powershell => {

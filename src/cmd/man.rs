@@ -127,7 +127,7 @@ fn synopsis(program: &Command) -> Roff {
     roff
 }
 
-/// Gives how a command is called, with its name in bold.
+/// Returns how a command is called, with its name in bold.
 fn usage(command: &Command) -> Vec<Inline> {
     let name = format!("session-tree {}", command.get_name());
     let usage = command.clone().bin_name(&name).render_usage().to_string();

@@ -1,9 +1,7 @@
 //! What the core must not know by itself: the clock, random ids, signals.
 
-use std::fs::Permissions;
 use std::io;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,7 +21,7 @@ use crate::hooks::HookError;
 use crate::run::ChildError;
 use crate::ui::report::Failure;
 
-/// Returns the failure of the hooks.
+/// Returns what went wrong with the hooks.
 pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
     let hint = "a hook prints nothing, or one JSON object, and ends with 0; nothing was changed";
     match error.downcast::<HookError>() {
@@ -34,7 +32,7 @@ pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Returns the failure of a child process.
+/// Returns what went wrong with a child process.
 pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &ChildError, hint: &str) -> Failure {
     match why {
         // A child was running: nothing of ours was written.
@@ -43,7 +41,7 @@ pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &ChildError, hint:
     }
 }
 
-/// Gives how long to wait for others.
+/// Returns how long to wait for others.
 pub(super) fn patience(timeout: Duration) -> Patience<'static> {
     Patience { timeout, now: &now, stop: &stop }
 }
@@ -77,7 +75,7 @@ pub(super) fn survive_file_size_limit() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
-/// Gives the signal that asked to stop, if one did.
+/// Returns the signal that asked to stop, if one did.
 pub(super) fn stop() -> Option<i32> {
     let signal = SIGNAL.get()?.load(Ordering::Relaxed);
     NonZeroUsize::new(signal).and_then(|signal| i32::try_from(signal.get()).ok())
@@ -85,7 +83,7 @@ pub(super) fn stop() -> Option<i32> {
 
 static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Gives the time in milliseconds since 1970.
+/// Returns the time in milliseconds since 1970.
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
@@ -96,7 +94,7 @@ pub(super) fn ids_and_time(fresh: &mut dyn FnMut() -> String) -> IdsAndTime<'_> 
     IdsAndTime { now: timestamp(), fresh }
 }
 
-/// Gives the time in the spelling of agents.
+/// Returns the time in the spelling of agents.
 pub(super) fn timestamp() -> String {
     time::iso(now())
 }
@@ -118,11 +116,6 @@ pub(super) fn session_id() -> String {
 fn session_id_at(since: Duration) -> String {
     let time = uuid::Timestamp::from_unix(uuid::NoContext, since.as_secs(), since.subsec_nanos());
     Uuid::new_v7(time).to_string()
-}
-
-/// Gives the permissions of a new file that comes from no other one.
-pub(super) fn private() -> Permissions {
-    Permissions::from_mode(0o600)
 }
 
 /// Reads the time from which on something counts.

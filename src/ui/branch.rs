@@ -151,7 +151,7 @@ pub fn rows(
     let mut bodies = Bodies::new(session);
     listing.print(output, nodes, |&node| {
         let words = bodies.words(node)?;
-        let mut row = vec![ids.of(node)];
+        let mut row = vec![ids.of(node).into_owned()];
         row.extend(is_table.then(|| time::minute(session.stamp(node))));
         row.push(entry::text(screen, &words));
         Ok(row)

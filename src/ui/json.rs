@@ -249,23 +249,6 @@ pub struct Branched<'a> {
     pub labels: usize,
 }
 
-/// What became of a file (`migrate --json`).
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Migrated<'a> {
-    /// The file.
-    pub path: String,
-    /// The version that it had; null if it is no session.
-    pub from: Option<u32>,
-    /// The version that it has, or would have.
-    pub to: Option<u32>,
-    /// What became of it.
-    pub status: &'a str,
-    /// Why it could not be done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<&'a str>,
-}
-
 /// An entry that one can branch from (`branch SESSION --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -130,7 +130,7 @@ pub fn list(session: &Session, screen: &Screen, output: &mut Output) -> anyhow::
     let mut bodies = Bodies::new(session);
     let ids = ShortIds::new(session);
     let id = |label: &Label| match label.target {
-        Some(target) => ids.of(target),
+        Some(target) => ids.of(target).into_owned(),
         None => escape::line(&label.target_id).into_owned(),
     };
     let widest = labels.iter().map(|label| fit::width(&id(label))).max().unwrap_or(0);

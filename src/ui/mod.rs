@@ -17,6 +17,7 @@ pub mod json;
 pub mod label;
 pub mod list;
 pub mod moved;
+pub mod naming;
 pub mod output;
 pub mod paint;
 pub mod progress;

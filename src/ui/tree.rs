@@ -151,7 +151,7 @@ impl<'s> TreeText<'s> {
     fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> Line {
         let row = self.rows.rows[at];
         let traits = self.session.traits(row.node);
-        let id = self.ids.of(row.node);
+        let id = self.ids.of(row.node).into_owned();
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
         let text = escape::line(&entry::row(self.screen, traits, words)).into_owned();

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 
-use super::View;
+use super::printer::Printer;
 use crate::core::entry::{Kind, Role};
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::ui::output::Output;
 use crate::ui::{context as transcript, escape, fit};
 
-impl View<'_> {
+impl Printer<'_> {
     pub(super) fn nested(&mut self) -> Result<()> {
         let session = self.session;
         let mut output = Output::new();

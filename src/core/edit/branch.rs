@@ -1,13 +1,13 @@
 //! Forking a session into a new file (semantics: "Branching").
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::Permissions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::draft::{Draft, IdsAndTime, Value};
 use crate::core::disk::lock::Patience;
-use crate::core::disk::write::{self, Unsynced};
+use crate::core::disk::rights::Rights;
+use crate::core::disk::write::{self, SideEffects};
 use crate::core::entry::header::CURRENT;
 use crate::core::entry::{BlockKind, Kind, Role};
 use crate::core::error::{Error, Result};
@@ -142,7 +142,7 @@ impl Fork {
         Ok(problems)
     }
 
-    /// Writes the new session into a new file. Returns too what could not be synced to the disk.
+    /// Writes the new session into a new file. Returns too what else was done, or could not be.
     ///
     /// # Errors
     /// As [`Self::write`] and [`write::create`].
@@ -152,15 +152,15 @@ impl Fork {
         new: &NewSession,
         fresh: &mut dyn FnMut() -> String,
         path: &Path,
-        permissions: Permissions,
+        rights: &Rights,
         patience: Patience<'_>,
-    ) -> Result<(WrittenFork, Option<Unsynced>)> {
+    ) -> Result<(WrittenFork, SideEffects)> {
         let mut written = WrittenFork::default();
-        let unsynced = write::create(path, permissions, patience, &mut |out| {
+        let effects = write::create(path, rights, patience, &mut |out| {
             written = self.write(bodies, new, fresh, out)?;
             Ok(())
         })?;
-        Ok((written, unsynced))
+        Ok((written, effects))
     }
 
     /// Writes the new session; `fresh` makes ids for the labels.

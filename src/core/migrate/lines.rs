@@ -21,7 +21,7 @@ impl Ids {
         Self { namespace: Uuid::new_v5(&Uuid::NAMESPACE_OID, header_id.as_bytes()), ordinal }
     }
 
-    /// Gives the next line's id: the first of its candidates that is free.
+    /// Returns the next line's id: the first of its candidates that is free.
     pub(crate) fn next(&mut self, is_free: impl Fn(&str) -> bool) -> String {
         let ordinal = self.ordinal;
         self.ordinal += 1;
@@ -38,7 +38,7 @@ impl Ids {
     }
 }
 
-/// Sets ids that an entry names; a missing member goes right behind `type`.
+/// Sets ids that an entry names; a missing member goes right after `type`.
 pub(crate) fn with_ids<'a>(object: &'a [u8], changes: &[(&str, Option<&str>)]) -> Cow<'a, [u8]> {
     if changes.is_empty() {
         return Cow::Borrowed(object);
@@ -121,7 +121,7 @@ fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn
     }
 }
 
-/// Sets members to strings or null: in place, or right behind `type`.
+/// Sets members to strings or null: in place, or right after `type`.
 fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[(&str, Option<&str>)]) {
     let last = |name: &str| members.iter().rfind(|member| member.name == name.as_bytes());
     let mut fresh = Vec::new();
@@ -144,7 +144,7 @@ fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[
     if fresh.is_empty() {
         return;
     }
-    // Right behind `type`; without one in front of everything.
+    // Right after `type`; without one in front of everything.
     match (last("type"), members.first()) {
         (Some(kind), _) => edits.insert(kind.value.end, fresh),
         (None, Some(first)) => {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn new_members_go_behind_type() {
+    fn new_members_go_after_type() {
         check(r#"{"type":"x","n":1E5}"#, r#"{"type":"x","id":"00000002","parentId":"00000001","n":1E5}"#);
         check(r#"{ "n": 1, "type" : "x" }"#, r#"{ "n": 1, "type" : "x","id":"00000002","parentId":"00000001" }"#);
         check(r#"{"n":1}"#, r#"{"id":"00000002","parentId":"00000001","n":1}"#);

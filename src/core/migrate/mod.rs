@@ -1,11 +1,11 @@
 //! Copies old sessions as version 3: one pass, line by line, by the rules of [`lines`].
 
+pub mod file;
 pub mod lines;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Mutex;
 
 use self::lines::{Ids, Place, header, rewrite};
@@ -72,7 +72,7 @@ pub enum Need {
     Newer(u32),
 }
 
-/// Tells what has to be done to a file, from its header alone.
+/// Returns what has to be done to a file, from its header alone.
 ///
 /// # Errors
 /// As [`copy`], of reading.
@@ -83,13 +83,6 @@ pub fn need(source: &Source) -> Result<Need> {
         Declared::Number(version) if version > CURRENT => Need::Newer(version),
         Declared::Number(_) | Declared::Odd => Need::Nothing,
     })
-}
-
-/// Returns whether a folder, its links followed, is one that no command should change all sessions
-/// of: the root, the home folder and those above it, and the folders of all homes.
-pub fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
-    let is_homes = ["/", "/home", "/Users"].iter().any(|homes| folder == Path::new(homes));
-    is_homes || home.is_some_and(|home| home.starts_with(folder))
 }
 
 /// A copy on its way.
@@ -147,7 +140,7 @@ impl Copy<'_> {
     }
 }
 
-/// Says why a file without version whose entries have ids is not written to.
+/// Returns why a file without version whose entries have ids is not written to.
 pub(crate) fn unsure() -> Error {
     let why = "its header has no version, but its entries have ids: agents would flatten the tree".to_owned();
     Error::Unwritable { why }
@@ -184,35 +177,5 @@ impl List {
         let new = rewrite(object, Some(Place { id: &id, parent }), kept).into_owned();
         self.last = Some(self.ids.len() - 1);
         new
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::is_everything;
-
-    #[test]
-    fn folders_of_more_than_sessions_are_told() {
-        let check = |folder: &str, home: Option<&str>, expected: bool| {
-            assert_eq!(is_everything(Path::new(folder), home.map(Path::new)), expected, "{folder} of {home:?}");
-        };
-        for (folder, expected) in [
-            ("/", true),
-            ("/home", true),
-            ("/Users", true),
-            ("/home/mia", true),
-            ("/home/mia/.pi", false),
-            ("/home/mi", false),
-            ("/home/tom", false),
-            ("/srv", false),
-        ] {
-            check(folder, Some("/home/mia"), expected);
-        }
-        check("/srv", Some("/srv/people/mia"), true);
-        check("/srv/people", Some("/srv/people/mia"), true);
-        check("/home", None, true);
-        check("/srv", None, false);
     }
 }

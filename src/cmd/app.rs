@@ -1,0 +1,158 @@
+//! What the commands share: how to print, and how to read.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::world;
+use crate::core::error::Error;
+use crate::core::read::load::Keep;
+use crate::core::read::source::Source;
+use crate::core::session::Session;
+use crate::ui::paint::Paint;
+use crate::ui::progress::{Count, Counted, Progress};
+use crate::ui::report::{About as _, Report};
+use crate::ui::screen::Screen;
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Drop warnings and hints
+    #[arg(long, short, global = true, hide_short_help = true, help_heading = "Common options")]
+    quiet: bool,
+    /// When to use colour; auto is on a terminal
+    #[arg(long, value_name = "WHEN", global = true, hide_short_help = true, help_heading = "Common options")]
+    color: Option<When>,
+    /// Draw lines and marks in ASCII
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
+    ascii: bool,
+    /// Cut or fold rows to N columns; else to the terminal's or COLUMNS
+    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
+    width: Option<NonZeroUsize>,
+    /// Work on N threads; else one a core, or four to migrate files
+    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
+    jobs: Option<NonZeroUsize>,
+}
+
+/// Reads a number of columns or threads.
+fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "it is a number from 1 on")
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// What the commands share: how to print, and how to read.
+#[derive(Debug)]
+pub struct App {
+    /// Where messages go.
+    pub report: Report,
+    pub(super) screen: Screen,
+    pub(super) jobs: usize,
+    pub(super) files_at_once: usize,
+}
+
+impl App {
+    /// Looks at options and environment.
+    pub fn new(global: &Global, json: bool) -> Self {
+        world::survive_file_size_limit();
+        let paint = |stream: &dyn IsTerminalDyn| Paint { color: color(global.color, stream), ascii: global.ascii };
+        let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_watched = !json && !global.quiet && !is_dumb && IsTerminalDyn::is_terminal(&io::stderr());
+        let report = Report { json, quiet: global.quiet, paint: paint(&io::stderr()), is_watched };
+        let width = global.width.map(NonZeroUsize::get).or_else(terminal_width);
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let jobs = global.jobs.map_or(cores, NonZeroUsize::get);
+        // A file that is written waits for the disk much longer than it needs a core.
+        let files_at_once = global.jobs.map_or(cores * 4, NonZeroUsize::get);
+        let home = env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1);
+        let is_terminal = IsTerminalDyn::is_terminal(&io::stdout());
+        let screen = Screen { paint: paint(&io::stdout()), width, home, is_terminal };
+        Self { report, screen, jobs, files_at_once }
+    }
+
+    /// Opens a file, or takes in standard input.
+    pub(super) fn open(&self, path: &Path) -> Result<Source, Error> {
+        if path != Path::new("-") {
+            return Source::open(path);
+        }
+        let stream = io::stdin().lock();
+        if !self.report.is_watched {
+            return Source::spool(stream);
+        }
+        let done = Arc::default();
+        let _progress = Progress::new(self.report, "reading", Count::Stream(Arc::clone(&done)));
+        Source::spool(Counted { stream, done })
+    }
+
+    /// Shows how much of a file is read.
+    pub(super) fn reading(&self, source: &Source) -> Progress {
+        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.read()), source.len()))
+    }
+
+    /// Reads a session and warns of problems in it.
+    pub(super) fn load(&self, path: &Path, keep: Keep<'_>) -> Result<Session> {
+        let session = self.open(path).and_then(|source| {
+            let _progress = self.reading(&source);
+            Session::load(source, keep, self.jobs)
+        });
+        let session = session.about(path)?;
+        self.report.problems(&session.problems.list(), path);
+        Ok(session)
+    }
+}
+
+/// Returns how mistakes on a command line that does not parse are reported to programs.
+pub fn json_report() -> Report {
+    Report { json: true, quiet: false, paint: Paint::default(), is_watched: false }
+}
+
+/// Returns how they are reported to people.
+pub fn plain_report() -> Report {
+    Report {
+        json: false,
+        quiet: false,
+        paint: Paint { color: color(None, &io::stderr()), ascii: false },
+        is_watched: false,
+    }
+}
+
+/// Lets streams of different types be asked one question.
+trait IsTerminalDyn {
+    fn is_terminal(&self) -> bool;
+}
+
+impl<T: IsTerminal> IsTerminalDyn for T {
+    fn is_terminal(&self) -> bool {
+        IsTerminal::is_terminal(self)
+    }
+}
+
+/// Decides on colour: option, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the stream.
+fn color(when: Option<When>, stream: &dyn IsTerminalDyn) -> bool {
+    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    match when {
+        Some(When::Always) => true,
+        Some(When::Never) => false,
+        _ if is_set("NO_COLOR") => false,
+        _ if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
+        _ => stream.is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+    }
+}
+
+fn terminal_width() -> Option<usize> {
+    let terminal = rustix::termios::tcgetwinsize(io::stdout()).map(|size| usize::from(size.ws_col));
+    let columns = || env::var("COLUMNS").ok()?.parse().ok();
+    // A terminal whose size was never set reports 0.
+    terminal.ok().filter(|&width| width > 0).or_else(columns).filter(|&width| width > 0)
+}
