@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::cmd::man::Manual;
 use crate::cmd::{self, App, Global, Task};
 use crate::ui::escape;
 use crate::ui::exit::Exit;
@@ -78,7 +77,7 @@ pub fn parse() -> Parsed {
     match Cli::try_parse() {
         Ok(cli) => {
             let task = cli.command.task();
-            let app = App::new(&cli.global, task.is_json());
+            let app = App::new(&cli.global, task.is_json(), Cli::command);
             Parsed::Run(task, Box::new(app))
         }
         Err(error) => Parsed::Done(explain(error)),
@@ -150,8 +149,8 @@ impl Command {
             Self::Navigate(args) => Box::new(args),
             Self::Migrate(args) => Box::new(args),
             Self::Check(args) => Box::new(args),
-            Self::Completions(args) => Box::new(args.of(Cli::command())),
-            Self::Man(_) => Box::new(Manual(Cli::command())),
+            Self::Completions(args) => Box::new(args),
+            Self::Man(args) => Box::new(args),
         }
     }
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, ValueEnum};
 
 use super::world;
 use crate::core::error::Error;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 use crate::ui::paint::Paint;
@@ -60,25 +60,27 @@ pub struct App {
     pub(super) screen: Screen,
     pub(super) jobs: usize,
     pub(super) files_at_once: usize,
+    /// The definition of the command line, for what prints it.
+    pub(super) program: fn() -> Command,
 }
 
 impl App {
-    /// Looks at options and environment.
-    pub fn new(global: &Global, json: bool) -> Self {
+    /// Looks at options and environment. `program` is the definition of the command line.
+    pub fn new(global: &Global, json: bool, program: fn() -> Command) -> Self {
         world::survive_file_size_limit();
-        let paint = |stream: &dyn IsTerminalDyn| Paint { color: color(global.color, stream), ascii: global.ascii };
+        let (stdout, stderr) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        let paint = |is_terminal| Paint { color: color(global.color, is_terminal), ascii: global.ascii };
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let is_watched = !json && !global.quiet && !is_dumb && IsTerminalDyn::is_terminal(&io::stderr());
-        let report = Report { json, quiet: global.quiet, paint: paint(&io::stderr()), is_watched };
+        let is_watched = stderr && !json && !global.quiet && !is_dumb;
+        let report = Report { json, quiet: global.quiet, paint: paint(stderr), is_watched };
         let width = global.width.map(NonZeroUsize::get).or_else(terminal_width);
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let jobs = global.jobs.map_or(cores, NonZeroUsize::get);
         // A file that is written waits for the disk much longer than it needs a core.
         let files_at_once = global.jobs.map_or(cores * 4, NonZeroUsize::get);
         let home = env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1);
-        let is_terminal = IsTerminalDyn::is_terminal(&io::stdout());
-        let screen = Screen { paint: paint(&io::stdout()), width, home, is_terminal };
-        Self { report, screen, jobs, files_at_once }
+        let screen = Screen { paint: paint(stdout), width, home, is_terminal: stdout };
+        Self { report, screen, jobs, files_at_once, program }
     }
 
     /// Opens a file, or takes in standard input.
@@ -97,11 +99,11 @@ impl App {
 
     /// Shows how much of a file is read.
     pub(super) fn reading(&self, source: &Source) -> Progress {
-        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.read()), source.len()))
+        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.bytes_read()), source.len()))
     }
 
     /// Reads a session and warns of problems in it.
-    pub(super) fn load(&self, path: &Path, keep: Keep<'_>) -> Result<Session> {
+    pub(super) fn load(&self, path: &Path, keep: LoadOptions<'_>) -> Result<Session> {
         let session = self.open(path).and_then(|source| {
             let _progress = self.reading(&source);
             Session::load(source, keep, self.jobs)
@@ -114,39 +116,23 @@ impl App {
 
 /// Returns how mistakes on a command line that does not parse are reported to programs.
 pub fn json_report() -> Report {
-    Report { json: true, quiet: false, paint: Paint::default(), is_watched: false }
+    Report { json: true, ..Report::default() }
 }
 
 /// Returns how they are reported to people.
 pub fn plain_report() -> Report {
-    Report {
-        json: false,
-        quiet: false,
-        paint: Paint { color: color(None, &io::stderr()), ascii: false },
-        is_watched: false,
-    }
+    Report { paint: Paint { color: color(None, io::stderr().is_terminal()), ascii: false }, ..Report::default() }
 }
 
-/// Lets streams of different types be asked one question.
-trait IsTerminalDyn {
-    fn is_terminal(&self) -> bool;
-}
-
-impl<T: IsTerminal> IsTerminalDyn for T {
-    fn is_terminal(&self) -> bool {
-        IsTerminal::is_terminal(self)
-    }
-}
-
-/// Decides on colour: option, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the stream.
-fn color(when: Option<When>, stream: &dyn IsTerminalDyn) -> bool {
+/// Returns whether to use colour: by the option, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the terminal.
+fn color(when: Option<When>, is_terminal: bool) -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     match when {
         Some(When::Always) => true,
         Some(When::Never) => false,
         _ if is_set("NO_COLOR") => false,
         _ if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
-        _ => stream.is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        _ => is_terminal && env::var_os("TERM").is_none_or(|term| term != "dumb"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::{App, Task, complete};
 use crate::ui::bash::Typed;
@@ -39,28 +39,14 @@ enum Shell {
     Zsh,
 }
 
-impl CompletionsArgs {
-    /// Returns what completes the command lines of this program.
-    pub fn of(self, program: Command) -> Completions {
-        Completions { program, args: self }
-    }
-}
-
-/// What completes the command lines of a program.
-#[derive(Debug)]
-pub struct Completions {
-    program: Command,
-    args: CompletionsArgs,
-}
-
-impl Task for Completions {
+impl Task for CompletionsArgs {
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
-        let Self { program, args: CompletionsArgs { shell, typed } } = *self;
         let mut output = Output::new();
-        if typed.is_empty() {
-            output.text(script(shell))?;
+        if self.typed.is_empty() {
+            output.text(script(self.shell))?;
         } else {
-            output.text(&answer(shell, &typed, |words| complete::choices(program, words, app.jobs)))?;
+            let ask = |words| complete::choices((app.program)(), words, app.jobs);
+            output.text(&answer(self.shell, &self.typed, ask))?;
         }
         output.finish()?;
         Ok(ExitCode::SUCCESS)

@@ -22,14 +22,10 @@ Examples:
   session-tree man > ~/.local/share/man/man1/session-tree.1  for ~/.local/bin")]
 pub struct ManArgs {}
 
-/// The manual page of this program.
-#[derive(Debug)]
-pub struct Manual(pub Command);
-
-impl Task for Manual {
-    fn run(self: Box<Self>, _: &App) -> Result<ExitCode> {
+impl Task for ManArgs {
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         let mut output = Output::new();
-        output.text(&page(self.0)?)?;
+        output.text(&page((app.program)())?)?;
         output.finish()?;
         Ok(ExitCode::SUCCESS)
     }

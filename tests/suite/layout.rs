@@ -80,13 +80,7 @@ const NOT_IN_CORE: [&str; 13] = [
 ];
 
 /// The ways in which others than ui may name an output: to ask whether a terminal is there.
-const QUESTIONS: [&str; 5] = [
-    "stderr().is_terminal()",
-    "stdout().is_terminal()",
-    "&io::stderr()",
-    "&io::stdout()",
-    "tcgetwinsize(io::stdout())",
-];
+const QUESTIONS: [&str; 3] = ["stderr().is_terminal()", "stdout().is_terminal()", "tcgetwinsize(io::stdout())"];
 
 /// The only files that start threads: the worker pool, and what reads from a child process.
 const THREADS: [&str; 2] = ["parallel.rs", "run.rs"];

@@ -1,5 +1,6 @@
 //! The arguments of `tree`.
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::args::{FormatArg, Formats, SessionArg};
@@ -30,8 +31,8 @@ pub struct TreeArgs {
     #[command(flatten)]
     pub(super) session: SessionArg,
     /// Which entries to show
-    #[arg(long, value_enum, default_value_t = FilterArg::Default, hide_default_value = true)]
-    pub(super) filter: FilterArg,
+    #[arg(long, value_enum, default_value_t = Filter::Default, hide_default_value = true)]
+    pub(super) filter: Filter,
     /// Show only entries that hold all these words
     #[arg(long, value_name = "TEXT")]
     pub(super) search: Option<String>,
@@ -75,20 +76,6 @@ pub struct TreeArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FilterArg {
-    /// The conversation: no bookkeeping, no silent assistant messages
-    Default,
-    /// As default, without tool results
-    NoTools,
-    /// User messages
-    UserOnly,
-    /// Entries with a label
-    LabeledOnly,
-    /// Everything
-    All,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Rows for people
     Text,
@@ -112,16 +99,21 @@ impl Formats for Format {
     }
 }
 
-impl FilterArg {
-    /// Returns what the core calls it.
-    pub(super) fn filter(self) -> Filter {
-        match self {
-            Self::Default => Filter::Default,
-            Self::NoTools => Filter::NoTools,
-            Self::UserOnly => Filter::UserOnly,
-            Self::LabeledOnly => Filter::LabeledOnly,
-            Self::All => Filter::All,
-        }
+// The core knows nothing of the command line.
+impl ValueEnum for Filter {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Default, Self::NoTools, Self::UserOnly, Self::LabeledOnly, Self::All]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Default => ("default", "The conversation: no bookkeeping, no silent assistant messages"),
+            Self::NoTools => ("no-tools", "As default, without tool results"),
+            Self::UserOnly => ("user-only", "User messages"),
+            Self::LabeledOnly => ("labeled-only", "Entries with a label"),
+            Self::All => ("all", "Everything"),
+        };
+        Some(PossibleValue::new(name).help(help))
     }
 }
 

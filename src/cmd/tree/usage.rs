@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 
-use super::args::{FilterArg, Format, TreeArgs};
+use super::args::{Format, TreeArgs};
 use crate::cmd::App;
 use crate::core::problem::WarningKind;
+use crate::core::tree::filter::Filter;
 use crate::ui::report::Failure;
 
 const USE_JSONL: &str = "use `--format jsonl`";
@@ -38,7 +39,7 @@ pub(super) fn check(args: &TreeArgs, app: &App) -> Result<()> {
         || args.root
         || args.search.is_some()
         || args.path
-        || !matches!(args.filter, FilterArg::Default | FilterArg::All);
+        || !matches!(args.filter, Filter::Default | Filter::All);
     if is_nested && restricts {
         let message = "`--format json` holds all entries: `--filter`, `--search`, `--path`, `--leaf` and `--root` do \
                        nothing; `--format jsonl` obeys them";

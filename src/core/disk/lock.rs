@@ -128,10 +128,6 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_file_name(hidden)
 }
 
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 /// Returns whether a process exists, also one that is not ours.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };

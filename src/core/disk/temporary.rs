@@ -10,7 +10,7 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::holder;
-use super::lock::{Patience, beside, folder_of, is_alive};
+use super::lock::{Patience, beside, is_alive};
 use super::rights::Rights;
 use crate::core::error::{Error, Result};
 
@@ -103,6 +103,11 @@ impl Drop for Temporary {
         }
         ours().remove(&self.path);
     }
+}
+
+/// Returns the folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Removes the temporary files that dead processes left in the folder of a file; once is enough.
