@@ -60,9 +60,9 @@ listed! {
         RightsDropped = "rights-dropped",
         /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",
-        /// a file could not be read, so that the baseline is left as it was: what was known of that file would be gone
+        /// a file could not be read: the baseline is left as it was, so that its known findings stay
         BaselineNotUpdated = "baseline-not-updated",
-        /// a hook failed after everything was done; that stays
+        /// a hook failed after the change was made; the change stays
         HookFailed = "hook-failed",
     }
 }
