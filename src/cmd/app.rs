@@ -12,7 +12,7 @@ use clap::{Args, Command, ValueEnum};
 
 use super::world;
 use crate::core::error::Error;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 use crate::ui::paint::Paint;
@@ -99,11 +99,11 @@ impl App {
 
     /// Shows how much of a file is read.
     pub(super) fn reading(&self, source: &Source) -> Progress {
-        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.read()), source.len()))
+        Progress::new(self.report, "reading", Count::Bytes(Arc::clone(source.bytes_read()), source.len()))
     }
 
     /// Reads a session and warns of problems in it.
-    pub(super) fn load(&self, path: &Path, keep: Keep<'_>) -> Result<Session> {
+    pub(super) fn load(&self, path: &Path, keep: LoadOptions<'_>) -> Result<Session> {
         let session = self.open(path).and_then(|source| {
             let _progress = self.reading(&source);
             Session::load(source, keep, self.jobs)

@@ -9,13 +9,13 @@ use clap::{Args, ValueEnum};
 
 use super::{App, world};
 use crate::core::disk::write::{Manners, Unsynced};
-use crate::core::edit::commit::Committed;
+use crate::core::edit::commit::{Committed, SessionFile};
 use crate::core::error::Error;
 use crate::core::naming;
 use crate::core::problem::WarningKind;
 use crate::core::session::{NodeId, Session};
-use crate::hooks::{About, HookFailed, Hooks};
-use crate::run::Failed;
+use crate::hooks::{HookError, Hooks};
+use crate::run::ChildError;
 use crate::ui::exit::Exit;
 use crate::ui::report::Failure;
 
@@ -28,6 +28,19 @@ pub(super) trait Formats: ValueEnum + Copy + PartialEq + Send + Sync + 'static {
     fn is_json(self) -> bool {
         self == Self::JSON
     }
+}
+
+/// The formats of a command whose output is either read or processed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TextOrJson {
+    /// Words for people
+    Text,
+    /// Objects for programs
+    Json,
+}
+
+impl Formats for TextOrJson {
+    const JSON: Self = Self::Json;
 }
 
 /// How to print what a command has to say. All formats have a `text`, which is the default.
@@ -87,7 +100,7 @@ impl SessionArg {
         }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
+            app.report.warn(WarningKind::UnfinishedLine, message, Some(&self.session), None);
         }
         let effects = std::mem::take(&mut done.effects);
         super::warn_of(app, &effects, &self.session);
@@ -97,28 +110,23 @@ impl SessionArg {
         }
     }
 
-    /// Returns what hooks get to know of the session.
-    pub(super) fn about(&self, session: &Session) -> About {
-        let file = std::path::absolute(&self.session).ok().filter(|_| self.session != Path::new("-"));
-        About {
-            file: file.map(|file| file.display().to_string()),
-            id: session.header.id.clone(),
-            cwd: session.header.cwd.clone(),
-        }
-    }
-
     /// Warns of hooks that failed after everything was done, and returns the exit code: that of a signal, if
     /// one came meanwhile.
-    pub(super) fn after_hooks(&self, app: &App, failed: &[HookFailed]) -> ExitCode {
+    pub(super) fn after_hooks(&self, app: &App, failed: &[HookError]) -> ExitCode {
         let mut exit = Exit::Done;
         for failed in failed {
-            if let Failed::Interrupted(signal) = failed.why {
+            if let ChildError::Interrupted(signal) = failed.why {
                 exit = Exit::after(signal);
             }
             let message = format!("{failed}; what was done stays");
             app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
         }
         exit.into()
+    }
+
+    /// Returns the file, to be written to.
+    pub(super) fn file(&self, app: &App, writing: &Writing) -> SessionFile<'_> {
+        SessionFile { path: &self.session, manners: writing.manners(), jobs: app.jobs }
     }
 
     /// Refuses standard input, for commands that write into the session.
@@ -172,6 +180,11 @@ pub(super) struct HookArgs {
 }
 
 impl HookArgs {
+    /// Returns whether there are any hooks.
+    pub(super) fn are_given(&self) -> bool {
+        !self.hook.is_empty()
+    }
+
     /// Returns the hooks.
     pub(super) fn hooks(&self) -> Hooks<'_> {
         Hooks { commands: &self.hook, limit: self.hook_timeout, stop: &world::stop }

@@ -10,7 +10,7 @@ use super::{App, Task};
 use crate::core::context;
 use crate::core::context::compare;
 use crate::core::context::stats;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::ui::compare::{DifferenceRow, DifferenceText};
 use crate::ui::context as transcript;
@@ -90,7 +90,7 @@ impl Task for ContextArgs {
 impl ContextArgs {
     fn print(&self, app: &App) -> Result<()> {
         // Rows of tool results show their calls.
-        let keep = Keep { calls: self.diff.is_some(), ..Keep::NOTHING };
+        let keep = LoadOptions { calls: self.diff.is_some(), ..LoadOptions::INDEX_ONLY };
         let session = app.load(&self.session.session, keep)?;
         let leaf = match self.root {
             true => None,

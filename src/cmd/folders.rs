@@ -5,6 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use crate::core::naming::agent::Agent;
+use crate::core::session::Session;
+
 /// Returns the folders in which sessions are kept, as the environment has them.
 pub(super) fn sessions() -> Vec<PathBuf> {
     sessions_by(&|name| env::var_os(name))
@@ -20,43 +23,24 @@ pub(super) fn blobs(path: &Path) -> Option<PathBuf> {
     beside.filter(|folder| folder.is_dir()).or_else(at_home)
 }
 
+/// Returns the agent that goes on with a session, or would with a copy of it in another file.
+pub(super) fn agent(file: &Path, session: &Session) -> Agent {
+    Agent::of(file, session.has_title_slot(), &Folders::new(&|name| env::var_os(name)).of_omp())
+}
+
 /// Returns the folders in which sessions are kept: those of `SESSION_TREE_DIR`, and where pi (as of
 /// 1.6) and omp (13 and 18) keep them, by default and by their own variables.
 fn sessions_by(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let text = |name: &str| variable(name).filter(|value| !value.is_empty());
-    let home = text("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    // pi takes `~` for the home folder, as a shell does.
-    let at_home = |path: PathBuf| match (path.strip_prefix("~"), &home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path,
-    };
-    let folder = |name: &str| text(name).map(|value| at_home(PathBuf::from(value)));
+    let places = Folders::new(variable);
     let mut folders = Vec::new();
-    if let Some(own) = text("SESSION_TREE_DIR") {
-        folders.extend(env::split_paths(&own).filter(|path| !path.as_os_str().is_empty()).map(at_home));
+    if let Some(own) = places.text("SESSION_TREE_DIR") {
+        let own = env::split_paths(&own).filter(|path| !path.as_os_str().is_empty());
+        folders.extend(own.map(|path| places.at_home(path)));
     }
-    folders.extend(folder("PI_CODING_AGENT_SESSION_DIR"));
-    folders.extend(folder("PI_CODING_AGENT_DIR").map(|agent| agent.join("sessions")));
-    folders.extend(home.iter().map(|home| home.join(".pi/agent/sessions")));
-    // A profile of omp is a name, not a way out of the folder of all profiles.
-    let profile = text("OMP_PROFILE").or_else(|| text("PI_PROFILE")).map(PathBuf::from);
-    let profile = profile.filter(|name| matches!(name.components().collect::<Vec<_>>()[..], [Component::Normal(_)]));
-    let profile = profile.map(|name| Path::new("profiles").join(name));
-    // omp takes its variable for a path below the home folder, whatever it starts with.
-    let config = text("PI_CONFIG_DIR").map(|config| {
-        let bytes = config.as_bytes();
-        let slashes = bytes.iter().take_while(|&&byte| byte == b'/').count();
-        PathBuf::from(OsStr::from_bytes(&bytes[slashes..]))
-    });
-    for root in config.into_iter().chain([PathBuf::from(".omp")]) {
-        let Some(root) = home.as_ref().map(|home| home.join(root)) else { continue };
-        folders.extend(profile.iter().map(|profile| root.join(profile).join("agent/sessions")));
-        folders.push(root.join("agent/sessions"));
-    }
-    if let Some(data) = folder("XDG_DATA_HOME").map(|data| data.join("omp")) {
-        folders.extend(profile.iter().map(|profile| data.join(profile).join("sessions")));
-        folders.push(data.join("sessions"));
-    }
+    folders.extend(places.folder("PI_CODING_AGENT_SESSION_DIR"));
+    folders.extend(places.folder("PI_CODING_AGENT_DIR").map(|agent| agent.join("sessions")));
+    folders.extend(places.home.iter().map(|home| home.join(".pi/agent/sessions")));
+    folders.extend(places.of_omp());
     let mut known = Vec::new();
     for folder in folders.into_iter().filter_map(|folder| std::path::absolute(folder).ok()) {
         if !known.contains(&folder) {
@@ -64,6 +48,61 @@ fn sessions_by(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
         }
     }
     known
+}
+
+/// What the environment says of folders.
+struct Folders<'v> {
+    variable: &'v dyn Fn(&str) -> Option<OsString>,
+    home: Option<PathBuf>,
+}
+
+impl<'v> Folders<'v> {
+    fn new(variable: &'v dyn Fn(&str) -> Option<OsString>) -> Self {
+        let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        Self { variable, home }
+    }
+
+    fn text(&self, name: &str) -> Option<OsString> {
+        (self.variable)(name).filter(|value| !value.is_empty())
+    }
+
+    /// Takes `~` for the home folder, as pi and shells do.
+    fn at_home(&self, path: PathBuf) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path,
+        }
+    }
+
+    fn folder(&self, name: &str) -> Option<PathBuf> {
+        self.text(name).map(|value| self.at_home(PathBuf::from(value)))
+    }
+
+    /// Returns the folders that only omp has.
+    fn of_omp(&self) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        // A profile of omp is a name, not a way out of the folder of all profiles.
+        let profile = self.text("OMP_PROFILE").or_else(|| self.text("PI_PROFILE")).map(PathBuf::from);
+        let profile =
+            profile.filter(|name| matches!(name.components().collect::<Vec<_>>()[..], [Component::Normal(_)]));
+        let profile = profile.map(|name| Path::new("profiles").join(name));
+        // omp takes its variable for a path below the home folder, whatever it starts with.
+        let config = self.text("PI_CONFIG_DIR").map(|config| {
+            let bytes = config.as_bytes();
+            let slashes = bytes.iter().take_while(|&&byte| byte == b'/').count();
+            PathBuf::from(OsStr::from_bytes(&bytes[slashes..]))
+        });
+        for root in config.into_iter().chain([PathBuf::from(".omp")]) {
+            let Some(root) = self.home.as_ref().map(|home| home.join(root)) else { continue };
+            folders.extend(profile.iter().map(|profile| root.join(profile).join("agent/sessions")));
+            folders.push(root.join("agent/sessions"));
+        }
+        if let Some(data) = self.folder("XDG_DATA_HOME").map(|data| data.join("omp")) {
+            folders.extend(profile.iter().map(|profile| data.join(profile).join("sessions")));
+            folders.push(data.join("sessions"));
+        }
+        folders
+    }
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub mod man;
 pub mod migrate;
 pub mod navigate;
 mod paths;
+mod summary;
 pub mod tree;
 mod world;
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::{App, Task};
 use crate::core::entry::Traits;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::search::Query;
 use crate::core::session::body::Bodies;
 use crate::core::tree::view::{Search, Shown, View};
@@ -62,7 +62,7 @@ impl TreeArgs {
             shows_view && !self.tips && matches!(self.format.get(), Format::Text | Format::Table | Format::Jsonl);
         let words = |traits: Traits| shows_view && view.keeps(traits, prints_rows);
         let calls = shows_view && view.shows_calls();
-        let session = app.load(&self.session.session, Keep { words: &words, calls })?;
+        let session = app.load(&self.session.session, LoadOptions { words: &words, calls })?;
         let leaf = match self.root {
             true => None,
             false => self.session.leaf(&session, self.leaf.as_deref())?,

@@ -13,19 +13,19 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
 use crate::core::disk::lock::Patience;
-use crate::core::edit::draft::World;
+use crate::core::edit::draft::IdsAndTime;
 use crate::core::error::ErrorKind;
 use crate::core::time;
-use crate::core::time::when::{self, End};
-use crate::hooks::HookFailed;
-use crate::run::Failed;
+use crate::core::time::when::{self, DayEdge};
+use crate::hooks::HookError;
+use crate::run::ChildError;
 use crate::ui::report::Failure;
 
 /// Returns what went wrong with the hooks.
 pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
     let hint = "a hook prints nothing, or one JSON object, and ends with 0; nothing was changed";
-    match error.downcast::<HookFailed>() {
-        Ok(HookFailed { command, why }) => {
+    match error.downcast::<HookError>() {
+        Ok(HookError { command, why }) => {
             child_failure(ErrorKind::HookFailed, &format!("hook `{command}`"), &why, hint).into()
         }
         Err(error) => error,
@@ -33,10 +33,10 @@ pub(super) fn hook_trouble(error: anyhow::Error) -> anyhow::Error {
 }
 
 /// Returns what went wrong with a child process.
-pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &Failed, hint: &str) -> Failure {
+pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &ChildError, hint: &str) -> Failure {
     match why {
         // A child was running: nothing of ours was written.
-        Failed::Interrupted(signal) => Failure::interrupted(*signal),
+        ChildError::Interrupted(signal) => Failure::interrupted(*signal),
         _ => Failure::plain(kind, format!("{what}: {why}"), Some(hint.to_owned())),
     }
 }
@@ -89,9 +89,9 @@ pub(super) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Returns what new entries need.
-pub(super) fn world(fresh: &mut dyn FnMut() -> String) -> World<'_> {
-    World { now: timestamp(), fresh }
+/// Returns what new entries get.
+pub(super) fn ids_and_time(fresh: &mut dyn FnMut() -> String) -> IdsAndTime<'_> {
+    IdsAndTime { now: timestamp(), fresh }
 }
 
 /// Returns the time in the spelling of agents.
@@ -120,12 +120,12 @@ fn session_id_at(since: Duration) -> String {
 
 /// Reads the time from which on something counts.
 pub(super) fn since(text: &str) -> Result<i64, &'static str> {
-    when::read(text, &here_and_now(), End::First)
+    when::read(text, &here_and_now(), DayEdge::Start)
 }
 
 /// Reads the time up to which something counts.
 pub(super) fn until(text: &str) -> Result<i64, &'static str> {
-    when::read(text, &here_and_now(), End::Last)
+    when::read(text, &here_and_now(), DayEdge::End)
 }
 
 fn here_and_now() -> ZonedDateTime {

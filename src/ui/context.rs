@@ -11,7 +11,7 @@ use super::screen::Screen;
 use crate::core::context::message;
 use crate::core::context::stats::Size;
 use crate::core::context::{Context, State};
-use crate::core::json::{Kind, Object, Raw};
+use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
@@ -132,8 +132,8 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&file.get_str("content").unwrap_or_default())?;
     }
     match message.get("content") {
-        Some(content) if content.kind() == Kind::String => part(&content.str().unwrap_or_default())?,
-        Some(content) if content.kind() == Kind::Array => {
+        Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
+        Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
                 part(&block(element))?;
             }

@@ -12,13 +12,13 @@ const ROOM: usize = 40;
 pub fn beside(speaker: &str, words: &str, excerpt: &Excerpt, room: Option<usize>, ascii: bool) -> String {
     let mark = fit::mark(ascii);
     let room = room.unwrap_or(usize::MAX);
-    let [before, word, behind] = [&excerpt.before, &excerpt.word, &excerpt.behind].map(|text| escape::line(text));
-    let behind = if excerpt.is_end { behind.into_owned() } else { format!("{behind} {mark}") };
+    let [before, word, after] = [&excerpt.before, &excerpt.word, &excerpt.after].map(|text| escape::line(text));
+    let after = if excerpt.is_end { after.into_owned() } else { format!("{after} {mark}") };
     // Words that start like the text need not be there twice.
     let own = words.strip_prefix(speaker).unwrap_or(words);
     let is_start = excerpt.is_start && own.strip_prefix(&*before).is_some_and(|rest| rest.starts_with(&*word));
     // What the place alone takes, with its marks.
-    let wanted = [&*before, &word, &behind].iter().map(|text| fit::width(text)).sum::<usize>() + mark.len() + 2;
+    let wanted = [&*before, &word, &after].iter().map(|text| fit::width(text)).sum::<usize>() + mark.len() + 2;
     let words = match room {
         _ if is_start => speaker.into(),
         ..ROOM => "".into(),
@@ -33,14 +33,14 @@ pub fn beside(speaker: &str, words: &str, excerpt: &Excerpt, room: Option<usize>
     let joins = words.ends_with(mark) || is_start || (words.is_empty() && excerpt.is_start);
     let before = if joins { before.into_owned() } else { format!("{mark} {before}") };
     let left = room.saturating_sub(fit::width(&out)).saturating_sub(fit::width(&word));
-    let before_room = (left / 3).max(left.saturating_sub(fit::width(&behind)));
+    let before_room = (left / 3).max(left.saturating_sub(fit::width(&after)));
     let before = fit::cut_front(&before, before_room, ascii);
     // One mark says that something is missing between the two.
     let before = if words.ends_with(mark) { before.trim_start_matches(mark).trim_start() } else { &before };
-    let behind_room = left.saturating_sub(fit::width(before));
+    let after_room = left.saturating_sub(fit::width(before));
     out.push_str(before);
     out.push_str(&word);
-    out.push_str(&fit::cut(&behind, behind_room, ascii));
+    out.push_str(&fit::cut(&after, after_room, ascii));
     fit::cut(&out, room, ascii).into_owned()
 }
 
@@ -52,7 +52,7 @@ mod tests {
         let excerpt = Excerpt {
             before: "then the ".to_owned(),
             word: "login".to_owned(),
-            behind: " retry failed for the third".to_owned(),
+            after: " retry failed for the third".to_owned(),
             is_start,
             is_end: false,
         };

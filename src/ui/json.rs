@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::core::edit::label::Change;
+use crate::core::edit::label::LabelEdit;
 use crate::core::error::Result;
 use crate::core::json::text;
-use crate::core::json::{Kind, Raw};
+use crate::core::json::{Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::{self, Stamp};
@@ -157,9 +157,9 @@ pub struct LabelChange<'a> {
 
 impl<'a> LabelChange<'a> {
     /// Takes what was written.
-    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
+    pub fn of(entry_id: &'a str, edit: &'a LabelEdit, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
-        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file, synced }
+        Self { entry_id, target_id: &edit.target, label: edit.name.as_deref(), session_file, synced }
     }
 }
 
@@ -243,7 +243,7 @@ pub struct Branched<'a> {
     pub parent_session: Option<&'a str>,
     /// The id of its last entry.
     pub leaf_id: Option<&'a str>,
-    /// Lines behind the header.
+    /// Lines after the header.
     pub entries: usize,
     /// How many of them are labels.
     pub labels: usize,
@@ -314,7 +314,7 @@ impl Time {
         let number = || RawValue::from_string(String::from_utf8_lossy(raw.bytes()).into_owned()).ok();
         match (raw.str(), raw.kind()) {
             (Some(text), _) => Self::Text(text.into_owned()),
-            (None, Kind::Number) => number().map_or(Self::Absent, Self::Number),
+            (None, ValueKind::Number) => number().map_or(Self::Absent, Self::Number),
             _ => Self::Absent,
         }
     }

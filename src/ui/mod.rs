@@ -2,6 +2,7 @@
 //! nothing about sessions.
 
 pub mod bash;
+pub mod branch;
 pub mod check;
 pub mod choice;
 pub mod compare;
@@ -13,6 +14,7 @@ pub mod exit;
 pub mod fit;
 pub mod graph;
 pub mod json;
+pub mod label;
 pub mod list;
 pub mod moved;
 pub mod naming;

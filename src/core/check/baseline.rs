@@ -52,7 +52,7 @@ impl Baseline {
         }
         let no_file =
             || Error::Usage { message: "the baseline must be a file".to_owned(), hint: "name a file".to_owned() };
-        let place = Place::new(path, Source::open(path)?.stat().ok_or_else(no_file)?)?;
+        let place = Place::new(path, Source::open(path)?.state().ok_or_else(no_file)?)?;
         write::replace(&place, Manners { patience, force: false }, false, &mut |out| self.write(out))
     }
 

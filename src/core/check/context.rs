@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use super::{Code, Detail, Spot};
 use crate::core::context::{self, Item};
-use crate::core::entry::{Kind, Role, Stop};
+use crate::core::entry::{Kind, Role, StopReason};
 use crate::core::error::Result;
-use crate::core::read::inspect::Notes;
+use crate::core::read::inspect::LineNotes;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
-pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
+pub(super) fn check(session: &Session, notes: &LineNotes, spots: &mut Vec<Spot>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
     let last = context.items.iter().find_map(|item| match *item {
@@ -40,9 +40,9 @@ fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
     let traits = bodies.session().traits(node);
     Ok(traits.role == Role::Assistant
         && match traits.stop {
-            Stop::Normal => false,
-            Stop::Aborted => true,
-            Stop::Odd => {
+            StopReason::Normal => false,
+            StopReason::Aborted => true,
+            StopReason::Other => {
                 let message = bodies.entry(node)?.message();
                 message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error")
             }
@@ -55,7 +55,7 @@ fn of_line(list: &[(u32, u64)], line: u32) -> Range<usize> {
 }
 
 /// Pairs tool calls with their results. The last calls of all may still be at work.
-fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<Spot>) {
+fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], spots: &mut Vec<Spot>) {
     // Place among the calls by the hash of their ids.
     let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
     for &node in messages {

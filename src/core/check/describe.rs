@@ -6,7 +6,7 @@ use super::path::Above;
 use super::{Code, Detail, Finding, Spot, lines};
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
-use crate::core::read::inspect::{self, Notes, Odd};
+use crate::core::read::inspect::{self, LineNotes, Oddity};
 use crate::core::read::load;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -14,7 +14,7 @@ use crate::core::time;
 use crate::core::words::counted;
 
 /// Makes the words of one finding. A file that is no session has no bodies to read.
-pub(super) fn finding(spot: &Spot, notes: &Notes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
+pub(super) fn finding(spot: &Spot, notes: &LineNotes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
     let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(spot.node?).to_owned()));
     let (message, fix) = match bodies {
         Some(bodies) => Words { spot, notes, session: bodies.session() }.of(bodies)?,
@@ -36,7 +36,7 @@ fn of_no_session(spot: &Spot) -> (String, String) {
             let what = if why == load::NO_ID { "give it" } else { "mend it to" };
             (
                 format!("the session cannot be read: {why}"),
-                format!("{what} the form {version}; {id}. Keep a copy first"),
+                format!("{what} the form {version}; {id}. LoadOptions a copy first"),
             )
         }
         _ => (
@@ -51,8 +51,8 @@ fn of_no_session(spot: &Spot) -> (String, String) {
 /// Says what is lost, then what agents do.
 fn effect(spot: &Spot) -> String {
     let agents = match (spot.code, spot.detail) {
-        (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
-        (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, _)) => Code::ForeignLine.agents(),
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
         (code, _) => code.agents(),
     };
     let plural = |count: u32| counted(count, "entry", "entries");
@@ -81,7 +81,7 @@ fn effect(spot: &Spot) -> String {
 
 struct Words<'w> {
     spot: &'w Spot,
-    notes: &'w Notes,
+    notes: &'w LineNotes,
     session: &'w Session,
 }
 
@@ -181,94 +181,94 @@ impl Words<'_> {
     }
 
     /// Says what is odd about a line by itself.
-    fn odd(&self, odd: Odd, detail: u32) -> (String, String) {
+    fn odd(&self, odd: Oddity, detail: u32) -> (String, String) {
         let line = self.spot.line;
         let delete = || format!("delete line {line}; nothing on it can be read");
         let lost = self.lost();
         let (message, fix) = match odd {
-            Odd::Torn => (
+            Oddity::Unfinished => (
                 format!("unfinished last line: cut off, or a writer is still at work{lost}"),
                 format!("close the agent that has it open, then check again; if it stays, delete line {line}"),
             ),
-            Odd::NoLineEnd => ("no line end behind the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
-            Odd::Cut => (format!("cut short{lost}"), self.mend()),
-            Odd::NotJson => (format!("not JSON from byte {detail} on{lost}"), self.mend()),
-            Odd::NotAnObject if self.spot.code == Code::ForeignLeaf => {
+            Oddity::NoLineEnd => ("no line end behind the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
+            Oddity::Cut => (format!("cut short{lost}"), self.mend()),
+            Oddity::NotJson => (format!("not JSON from byte {detail} on{lost}"), self.mend()),
+            Oddity::NotAnObject if self.spot.code == Code::ForeignLeaf => {
                 ("the last line is no object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
             }
-            Odd::NotAnObject if detail == 1 => {
+            Oddity::NotAnObject if detail == 1 => {
                 ("`null`, no object: omp cannot open a file with it".to_owned(), format!("delete line {line}"))
             }
-            Odd::NotAnObject => ("no JSON object".to_owned(), format!("delete line {line}")),
-            Odd::TooLong => ("longer than 4 GiB".to_owned(), format!("take the images on line {line} out")),
-            Odd::Nul => (format!("{detail} NUL bytes"), delete()),
-            Odd::NulBefore => (
+            Oddity::NotAnObject => ("no JSON object".to_owned(), format!("delete line {line}")),
+            Oddity::TooLong => ("longer than 4 GiB".to_owned(), format!("take the images on line {line} out")),
+            Oddity::Nul => (format!("{detail} NUL bytes"), delete()),
+            Oddity::NulBefore => (
                 format!("{} NUL bytes before a whole record{lost}", detail - 1),
                 format!("delete the first {} bytes of line {line}: `sed -i '{line}s/^\\x00*//' FILE`", detail - 1),
             ),
-            Odd::FragmentBefore => (
+            Oddity::FragmentBefore => (
                 format!("a fragment, then a whole record from byte {detail} on{lost}"),
                 format!("delete the first {} bytes of line {line}; the record behind them is whole", detail - 1),
             ),
-            Odd::Glued => (
+            Oddity::Glued => (
                 format!("several records on one line, the second from byte {detail} on{lost}"),
                 format!("put a line end before byte {detail} of line {line}"),
             ),
-            Odd::Bom => (
+            Oddity::Bom => (
                 "an UTF-8 byte order mark before the header".to_owned(),
                 "delete the first 3 bytes: `sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`".to_owned(),
             ),
-            Odd::BadUtf8 => (
+            Oddity::BadUtf8 => (
                 format!("bytes that are not UTF-8, from byte {detail} on"),
                 "nothing has to be done; agents read U+FFFD there".to_owned(),
             ),
-            Odd::LoneSurrogate => (
+            Oddity::LoneSurrogate => (
                 format!("half of a surrogate pair at byte {detail}"),
                 format!(
                     "replace the six characters at byte {detail} of line {line} by `\\ufffd` if a provider refuses them"
                 ),
             ),
-            Odd::Escape => (
+            Oddity::Escape => (
                 format!("an escape sequence for terminals at byte {detail}"),
                 "nothing has to be done here: `session-tree` shows it escaped; do not print the file as it is"
                     .to_owned(),
             ),
-            Odd::Big => (
+            Oddity::Big => (
                 format!("{} MB on one line", detail / 1_000_000),
                 format!("take images out of line {line}, or go on behind a compaction"),
             ),
-            Odd::Foreign => self.foreign(),
-            Odd::SecondHeader => {
+            Oddity::Foreign => self.foreign(),
+            Oddity::SecondHeader => {
                 ("a second session header; the first one counts".to_owned(), format!("delete line {line}"))
             }
-            Odd::Untyped => (
+            Oddity::Untyped => (
                 format!("`{}` has no type", self.own()),
                 format!("give line {line} a `type`, such as \"custom\"; do not delete it if it has children"),
             ),
-            Odd::NoMessage => (
+            Oddity::NoMessage => (
                 format!("message entry `{}` without a message", self.own()),
                 format!("change `type` of line {line} to \"custom\"; its children keep their parent"),
             ),
-            Odd::NoRole => (
+            Oddity::NoRole => (
                 format!("message `{}` has no role that is known", self.own()),
                 format!("set `role` in line {line}, or change its `type` to \"custom\""),
             ),
-            Odd::NoContent => {
+            Oddity::NoContent => {
                 (format!("`{}` has no content", self.own()), format!("set `content` in line {line} to []"))
             }
-            Odd::Content => (
+            Oddity::BadContent => (
                 format!("the content of `{}` is neither a list of blocks nor a text where one may stand", self.own()),
                 format!("make `content` in line {line} a list: [{{\"type\":\"text\",\"text\":\"...\"}}]"),
             ),
-            Odd::Block => (
+            Oddity::BadBlock => (
                 format!("content block {detail} of `{}` is not what it says it is", self.own()),
                 format!("mend or take out block {detail} of `content` in line {line}"),
             ),
-            Odd::NoUsage => (
+            Oddity::NoUsage => (
                 format!("assistant message `{}` without `usage`", self.own()),
                 "nothing has to be done; what it cost is not known".to_owned(),
             ),
-            Odd::NoParent => (format!("`{}` has no `parentId`", self.own()), self.to_parent_before(line)),
+            Oddity::NoParent => (format!("`{}` has no `parentId`", self.own()), self.to_parent_before(line)),
         };
         (message, fix)
     }
@@ -310,8 +310,8 @@ impl Words<'_> {
         let from = self.notes.lost.partition_point(|lost| lost.line < line);
         let here = self.notes.lost[from..].first().filter(|lost| lost.line == line);
         let parent = match here.map(|lost| &lost.parent) {
-            Some(inspect::Above::Entry(parent)) if self.session.find(parent).is_some() => format!("\"{parent}\""),
-            Some(inspect::Above::Root) => "null".to_owned(),
+            Some(inspect::LostParent::Entry(parent)) if self.session.find(parent).is_some() => format!("\"{parent}\""),
+            Some(inspect::LostParent::Root) => "null".to_owned(),
             _ => return format!("take the line from a backup; else delete line {line} and see to its children"),
         };
         match here.and_then(|lost| lost.id.as_deref()) {

@@ -29,7 +29,7 @@ use std::path::Path;
 pub use codes::{Code, Severity};
 
 use crate::core::error::{Error, Result};
-use crate::core::read::inspect::{Notes, Odd};
+use crate::core::read::inspect::{LineNotes, Oddity};
 use crate::core::read::load;
 use crate::core::read::source::Source;
 use crate::core::session::body::Bodies;
@@ -71,7 +71,7 @@ pub struct Spot {
 pub(crate) enum Detail {
     Nothing,
     /// What is odd about the line, and where.
-    Odd(Odd, u32),
+    Odd(Oddity, u32),
     /// A cut: where the path goes on.
     Above(path::Above),
     /// The line that has the same id.
@@ -102,7 +102,7 @@ impl Spot {
 #[derive(Debug)]
 pub struct Checked {
     session: Option<Session>,
-    notes: Notes,
+    notes: LineNotes,
     /// What was found, in the order of lines.
     pub spots: Vec<Spot>,
 }
@@ -133,7 +133,7 @@ fn no_session(error: Error) -> Result<Checked> {
         other => return Err(other),
     };
     let spots = vec![Spot::new(code, line, None, Detail::Reason(why))];
-    Ok(Checked { session: None, notes: Notes::default(), spots })
+    Ok(Checked { session: None, notes: LineNotes::default(), spots })
 }
 
 impl Checked {

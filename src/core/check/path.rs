@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::core::entry::{Kind, Role};
-use crate::core::read::inspect::{self, Notes, Odd};
+use crate::core::read::inspect::{self, LineNotes, Oddity};
 use crate::core::session::{NodeId, Session};
 
 /// Where a path goes on above a cut.
@@ -43,7 +43,7 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    pub(super) fn find(session: &Session, notes: &Notes) -> Self {
+    pub(super) fn find(session: &Session, notes: &LineNotes) -> Self {
         let mut cuts = Self::default();
         let lost = lost_by_id(session, notes);
         let ends = ends(session, notes, &lost);
@@ -78,7 +78,7 @@ impl Cuts {
     }
 
     /// Goes from the leaf over all cuts.
-    fn walk(&mut self, session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) {
+    fn walk(&mut self, session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) {
         let mut seen = vec![false; session.len()];
         let mut length = 0_u32;
         let mut met = Vec::new();
@@ -100,8 +100,8 @@ impl Cuts {
                 {
                     met_lost.push((place, length));
                     name = match &notes.lost[place as usize].parent {
-                        inspect::Above::Entry(id) => Some(id),
-                        inspect::Above::Root | inspect::Above::Unknown => None,
+                        inspect::LostParent::Entry(id) => Some(id),
+                        inspect::LostParent::Root | inspect::LostParent::Unknown => None,
                     };
                 }
                 at = above.node();
@@ -117,7 +117,7 @@ impl Cuts {
 /// Gives the lost entries by their ids; of several with one id the last one counts. What is left
 /// of some does not tell their id: then it is the one that the next entry names as its parent, if
 /// nothing else has that.
-fn lost_by_id<'a>(session: &'a Session, notes: &'a Notes) -> HashMap<&'a str, u32> {
+fn lost_by_id<'a>(session: &'a Session, notes: &'a LineNotes) -> HashMap<&'a str, u32> {
     let lost = notes.lost.iter().zip(0..);
     let mut by_id: HashMap<&str, u32> = lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect();
     for (orphan, missing) in session.orphans() {
@@ -143,7 +143,7 @@ enum End {
 }
 
 /// Follows lost entries to the first parent that is there; each is passed once.
-fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<End> {
+fn ends(session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) -> Vec<End> {
     let mut ends: Vec<Option<End>> = vec![None; notes.lost.len()];
     let mut row = Vec::new();
     for from in 0..ends.len() {
@@ -156,9 +156,9 @@ fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<End>
             ends[at] = Some(End::Unknown);
             row.push(at);
             match &notes.lost[at].parent {
-                inspect::Above::Root => break End::Root,
-                inspect::Above::Unknown => break End::Unknown,
-                inspect::Above::Entry(parent) => match (session.find(parent), lost.get(parent.as_str())) {
+                inspect::LostParent::Root => break End::Root,
+                inspect::LostParent::Unknown => break End::Unknown,
+                inspect::LostParent::Entry(parent) => match (session.find(parent), lost.get(parent.as_str())) {
                     (Some(node), _) => break End::Entry(node),
                     (None, Some(&place)) => at = place as usize,
                     (None, None) => break End::Unknown,
@@ -179,8 +179,8 @@ fn before(node: NodeId) -> Above {
 
 /// Finds roots that no agent starts a conversation with: an answer, or an entry that was written
 /// when the leaf was not known. Of an old list all entries have none.
-pub(super) fn severed<'a>(session: &'a Session, notes: &'a Notes) -> impl Iterator<Item = NodeId> + 'a {
-    let without = notes.odd.iter().filter(|note| note.odd == Odd::NoParent && session.version > 1);
+pub(super) fn severed<'a>(session: &'a Session, notes: &'a LineNotes) -> impl Iterator<Item = NodeId> + 'a {
+    let without = notes.odd.iter().filter(|note| note.oddity == Oddity::NoParent && session.version > 1);
     let mut without = without.filter_map(|note| session.on_line(note.line)).peekable();
     let cuts: std::collections::HashSet<NodeId> = session.cuts().iter().copied().collect();
     session.roots().iter().copied().filter(move |&root| {

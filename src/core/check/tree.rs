@@ -4,7 +4,7 @@ use super::path::{self, Cuts};
 use super::{Code, Detail, Spot};
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
-use crate::core::read::inspect::{Notes, Twin};
+use crate::core::read::inspect::{DuplicateId, LineNotes};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
@@ -13,7 +13,7 @@ use crate::core::tree::walk;
 /// agents stamp some entries before they write them.
 const PATIENCE: i64 = 5 * 60 * 1000;
 
-pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
+pub(super) fn check(session: &Session, notes: &LineNotes, spots: &mut Vec<Spot>) -> Result<()> {
     let cuts = Cuts::find(session, notes);
     count_lost(notes, &cuts, spots);
     let size = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -35,7 +35,7 @@ pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> 
         spots.push(spot);
     }
     loops(session, &cuts, spots)?;
-    twins(session, notes, spots)?;
+    duplicates(session, notes, spots)?;
     labels(session, spots);
     times(session, spots);
     writers(session, spots);
@@ -43,7 +43,7 @@ pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> 
 }
 
 /// Says of damaged lines what was lost with them.
-fn count_lost(notes: &Notes, cuts: &Cuts, spots: &mut [Spot]) {
+fn count_lost(notes: &LineNotes, cuts: &Cuts, spots: &mut [Spot]) {
     let mut lost = notes.lost.iter().enumerate().peekable();
     // Both are in the order of the file.
     let is_damage =
@@ -95,27 +95,28 @@ fn loops(session: &Session, cuts: &Cuts, spots: &mut Vec<Spot>) -> Result<()> {
 }
 
 /// Reports ids that stand on several lines.
-fn twins(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
-    for twin in &notes.twins {
-        let same = is_same(session, twin)?;
+fn duplicates(session: &Session, notes: &LineNotes, spots: &mut Vec<Spot>) -> Result<()> {
+    for duplicate in &notes.duplicates {
+        let same = is_same(session, duplicate)?;
         let code = if same { Code::DuplicateLine } else { Code::DuplicateId };
-        let mut spot = Spot::new(code, twin.line, session.on_line(twin.line), Detail::Line(twin.first_line));
+        let mut spot =
+            Spot::new(code, duplicate.line, session.on_line(duplicate.line), Detail::Line(duplicate.first_line));
         spot.unreachable = Some(u32::from(!same));
         spots.push(spot);
     }
     Ok(())
 }
 
-fn is_same(session: &Session, twin: &Twin) -> Result<bool> {
+fn is_same(session: &Session, duplicate: &DuplicateId) -> Result<bool> {
     const STEP: u32 = 64 * 1024;
-    if twin.len != twin.first_len {
+    if duplicate.len != duplicate.first_len {
         return Ok(false);
     }
     let (mut new, mut first) = (Vec::new(), Vec::new());
     let mut at = 0;
-    while at < twin.len {
-        let count = STEP.min(twin.len - at);
-        for (buffer, offset) in [(&mut new, twin.offset), (&mut first, twin.first_offset)] {
+    while at < duplicate.len {
+        let count = STEP.min(duplicate.len - at);
+        for (buffer, offset) in [(&mut new, duplicate.offset), (&mut first, duplicate.first_offset)] {
             buffer.resize(count as usize, 0);
             session.source.read_at(buffer, offset + u64::from(at))?;
         }

@@ -287,7 +287,7 @@ impl Collector {
         let session = bodies.session();
         let node = path[at];
         let entry = bodies.entry(node)?;
-        if entry.get("systemMessage").is_some_and(|message| message.kind() == json::Kind::Object) {
+        if entry.get("systemMessage").is_some_and(|message| message.kind() == json::ValueKind::Object) {
             self.context.items.push(Item::System(node));
         }
         self.context.items.push(Item::Compaction(node));
@@ -367,12 +367,12 @@ pub(crate) fn remote_history(entry: Entry<'_>) -> Option<(Raw<'_>, Raw<'_>)> {
     let remote = entry.get("preserveData")?.get("openaiRemoteCompaction")?;
     let provider =
         remote.get("provider").filter(|provider| provider.string_body().is_some_and(|name| !name.is_empty()))?;
-    let history = remote.get("replacementHistory").filter(|history| history.kind() == json::Kind::Array)?;
+    let history = remote.get("replacementHistory").filter(|history| history.kind() == json::ValueKind::Array)?;
     Some((provider, history))
 }
 
 fn is_null(raw: Raw<'_>) -> bool {
-    raw.kind() == json::Kind::Null
+    raw.kind() == json::ValueKind::Null
 }
 
 fn stored(raw: Raw<'_>) -> String {

@@ -4,12 +4,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{CURRENT, Need, Torn, copy, need};
+use super::{CURRENT, MigrationNeed, UnfinishedLine, copy, need};
 use crate::core::disk;
 use crate::core::disk::backup::Backup;
 use crate::core::disk::write::{self, Manners, Place, SideEffects};
 use crate::core::error::{Error, Result};
-use crate::core::read::source::{Source, Stat};
+use crate::core::read::source::{FileState, Source};
 use crate::core::words::listed;
 
 /// How often a file that others change meanwhile is tried.
@@ -63,11 +63,11 @@ pub struct Options<'a> {
 
 impl Outcome {
     /// Returns the outcome of what a file needs, if nothing is changed.
-    pub fn of(need: Need) -> Self {
+    pub fn of(need: MigrationNeed) -> Self {
         let (from, to, status) = match need {
-            Need::Migration(version) => (version, CURRENT, Status::WouldMigrate),
-            Need::Nothing => (CURRENT, CURRENT, Status::Current),
-            Need::Newer(version) => (version, version, Status::Newer),
+            MigrationNeed::Migrate(version) => (version, CURRENT, Status::WouldMigrate),
+            MigrationNeed::Nothing => (CURRENT, CURRENT, Status::Current),
+            MigrationNeed::Newer(version) => (version, version, Status::Newer),
         };
         Self { from: Some(from), to: Some(to), status, error: None, effects: SideEffects::default() }
     }
@@ -118,20 +118,20 @@ fn once<G>(
         return Ok(outcome);
     }
     if only_report {
-        copy(&source, Torn::Refuse, &mut io::sink())?;
+        copy(&source, UnfinishedLine::Refuse, &mut io::sink())?;
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         backup.map_or(Ok(false), |suffix| Backup::is_made(&source, &with_suffix(&real, suffix)))?;
         return Ok(outcome);
     }
-    let stat = source.stat().ok_or_else(no_file)?;
+    let stat = source.state().ok_or_else(no_file)?;
     let place = Place::new(path, stat)?;
     let make = |suffix| Backup::make(&place, &source, with_suffix(place.path(), suffix), manners.patience);
     let backup = backup.map(make).transpose().map_err(|error| {
         // Who migrated the file meanwhile has made a backup too.
-        let is_there = fs::metadata(place.path()).is_ok_and(|meta| Stat::of(&meta) == stat);
+        let is_there = fs::metadata(place.path()).is_ok_and(|meta| FileState::of(&meta) == stat);
         if is_there { error } else { Error::Changed { line: None } }
     })?;
-    let replaced = write::replace(&place, manners, true, &mut |out| copy(&source, Torn::Refuse, out));
+    let replaced = write::replace(&place, manners, true, &mut |out| copy(&source, UnfinishedLine::Refuse, out));
     if let (Err(_), Some(backup)) = (&replaced, backup) {
         backup.discard(place.path());
     }
@@ -142,10 +142,10 @@ fn once<G>(
 ///
 /// # Errors
 /// As [`copy`].
-pub fn form(source: &Source, need: Need, out: &mut dyn Write) -> Result<()> {
+pub fn form(source: &Source, need: MigrationNeed, out: &mut dyn Write) -> Result<()> {
     match need {
-        Need::Migration(_) => copy(source, Torn::Copy, out),
-        Need::Nothing | Need::Newer(_) => source.copy_to(out),
+        MigrationNeed::Migrate(_) => copy(source, UnfinishedLine::Copy, out),
+        MigrationNeed::Nothing | MigrationNeed::Newer(_) => source.copy_to(out),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::core::error::Result;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -97,7 +97,7 @@ pub fn load(path: &Path, jobs: usize) -> Option<Session> {
         return None;
     }
     // The words of a few entries are read again faster than those of all user messages are made.
-    Session::load(Source::open(path).ok()?, Keep::NOTHING, jobs).ok()
+    Session::load(Source::open(path).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
 }
 
 /// The names that were found so far.
@@ -193,7 +193,7 @@ impl Found<'_> {
 mod tests {
     use std::fmt::Write;
 
-    use super::{Keep, MOST, Reason, Wanted, entries};
+    use super::{LoadOptions, MOST, Reason, Wanted, entries};
     use crate::core::naming;
     use crate::core::read::source::Source;
     use crate::core::session::{NodeId, Session};
@@ -203,7 +203,7 @@ mod tests {
         for line in lines {
             writeln!(file, "{line}").unwrap();
         }
-        Session::load(Source::spool(file.as_bytes()).unwrap(), Keep::NOTHING, 1).unwrap()
+        Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap()
     }
 
     fn message(id: &str, parent: &str, role: &str) -> String {

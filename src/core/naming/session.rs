@@ -14,7 +14,7 @@ use rustix::fs::{Access, access};
 use super::entry::{Nearest, PREFIX};
 use crate::core::entry::header::Header;
 use crate::core::error::Error;
-use crate::core::read::load::{self, Keep};
+use crate::core::read::load::{self, LoadOptions};
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
@@ -248,7 +248,7 @@ fn header(path: &Path) -> Option<Header> {
 /// Returns the words by which people know a session: its name, else its first prompt. Reads the
 /// whole file; empty if there are none or it cannot be read.
 pub fn title(path: &Path, jobs: usize) -> String {
-    let session = Source::open(path).and_then(|source| Session::load(source, Keep::NOTHING, jobs));
+    let session = Source::open(path).and_then(|source| Session::load(source, LoadOptions::INDEX_ONLY, jobs));
     session.and_then(|session| Bodies::new(&session).title()).unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
 //! Which entries a view shows (cli: `tree --filter`).
 
-use crate::core::entry::{Kind, Role, Stop, Traits};
+use crate::core::entry::{Kind, Role, StopReason, Traits};
 
 /// The views of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Filter {
         match self {
             Self::All => true,
             Self::LabeledOnly => is_labelled,
-            Self::UserOnly => traits.kind == Kind::Message && traits.role == Role::User,
+            Self::UserOnly => traits.is_user(),
             Self::NoTools => shows_conversation(traits, is_leaf) && traits.role != Role::ToolResult,
             Self::Default => shows_conversation(traits, is_leaf),
         }
@@ -38,6 +38,6 @@ fn shows_conversation(traits: Traits, is_leaf: bool) -> bool {
     let is_silent = traits.kind == Kind::Message
         && traits.role == Role::Assistant
         && !traits.has_text
-        && traits.stop == Stop::Normal;
+        && traits.stop == StopReason::Normal;
     !is_silent || is_leaf
 }

@@ -8,7 +8,7 @@ use super::shape::{Knot, Shape, Tip};
 use super::walk;
 use crate::core::entry::Traits;
 use crate::core::error::Result;
-use crate::core::search::{Query, Sieve};
+use crate::core::search::{Prefilter, Query};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::when::Period;
@@ -95,7 +95,7 @@ impl View<'_> {
         let session = bodies.session();
         let on_path = self.path.then(|| walk::active(session, leaf));
         // Version 3 may say other things than what is stored.
-        let mut sieve = self.search.filter(|_| !session.is_migrated()).map(|search| Sieve::new(search.query));
+        let mut prefilter = self.search.filter(|_| !session.is_migrated()).map(|search| Prefilter::new(search.query));
         let mut shown = vec![false; session.len()];
         let mut timeless = 0;
         for node in session.nodes() {
@@ -113,7 +113,7 @@ impl View<'_> {
                     Some(search) => {
                         let row = (search.row)(session.traits(node), &bodies.words(node)?);
                         let line = bodies.bytes(node)?;
-                        sieve.as_mut().is_none_or(|sieve| sieve.lets_through(line, label, &row))
+                        prefilter.as_mut().is_none_or(|prefilter| prefilter.may_match(line, label, &row))
                             && search.query.matches(bodies.entry(node)?, label, &row)
                     }
                     None => true,
@@ -150,7 +150,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::{Search, View};
-    use crate::core::entry::{Kind, Role, Stop, Traits};
+    use crate::core::entry::{Kind, Role, StopReason, Traits};
     use crate::core::search::Query;
     use crate::core::session::body::Bodies;
     use crate::core::session::sample::{entry, forked, ids, label, message, node, session};
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn words_are_kept_where_most_of_them_are_printed() {
-        let user = Traits { kind: Kind::Message, role: Role::User, stop: Stop::Normal, has_text: true };
+        let user = Traits { kind: Kind::Message, role: Role::User, stop: StopReason::Normal, has_text: true };
         let query = Query::new("x");
         let search = Some(Search { query: &query, row: &|_, words| words.to_owned(), step: &|| {} });
         let all = View::default();
