@@ -84,7 +84,7 @@ impl Task for MigrateArgs {
             world::prepare()?;
         }
         if let Some(output) = &self.output {
-            return output::run(&self, app, &files, output);
+            return self.elsewhere(app, &files, output);
         }
         let outcomes = self.all(app, &files)?;
         let has = |status: Status| outcomes.iter().any(|outcome| outcome.status == status);
