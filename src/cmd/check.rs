@@ -11,17 +11,19 @@ use super::args::{FormatArg, Formats};
 use super::folders;
 use super::paths::{self, Paths};
 use super::world;
-use super::{App, Task, lookup};
+use super::{App, Task};
+use crate::core::check;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
-use crate::core::check::{self, why};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::files::{self, Named};
 use crate::core::problem::WarningKind;
 use crate::parallel::Pool;
-use crate::ui::check::{self as print, Findings, Form};
+use crate::ui::check::{Findings, Form};
 use crate::ui::exit::Exit;
 use crate::ui::report::{About, Failure};
+
+mod why;
 
 /// Say what is wrong with session files, what it costs, and the cure
 ///
@@ -87,7 +89,7 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return self.why_leaf(app);
+            return why::run(app, self.paths.given()?, self.form());
         }
         let policy = self.policy()?;
         let files = files::find(self.paths.given()?);
@@ -117,27 +119,6 @@ impl Task for CheckArgs {
 }
 
 impl CheckArgs {
-    /// Explains where agents resume the one session.
-    fn why_leaf(&self, app: &App) -> Result<ExitCode> {
-        if matches!(self.form(), Form::Github | Form::Sarif) {
-            let hint = "use `--format text` or `--format json`";
-            return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
-        }
-        let mut given = self.paths.given()?;
-        for path in &mut given {
-            *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
-        }
-        let [Named { path, .. }] = &files::find(given)[..] else {
-            return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
-        };
-        let why = app.open(path).and_then(|source| {
-            let _progress = app.reading(&source);
-            why::explain(source, app.jobs)
-        });
-        print::why(&path.display().to_string(), &why.about(path)?, self.format.is_json(), &app.screen)?;
-        Ok(ExitCode::SUCCESS)
-    }
-
     fn form(&self) -> Form {
         match self.format.get() {
             Format::Text => Form::Text,

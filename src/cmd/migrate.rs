@@ -1,6 +1,5 @@
 //! `migrate`: brings old files to version 3.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,19 +9,18 @@ use clap::{Args, ValueEnum};
 use super::args::{FormatArg, Formats, Writing};
 use super::paths::{self, Paths};
 use super::{App, Task, world};
-use crate::core::disk::rights::Rights;
-use crate::core::disk::write;
 use crate::core::error::Error;
+use crate::core::migrate::CURRENT;
 use crate::core::migrate::file::{self, Options, Outcome, Status};
-use crate::core::migrate::{self, CURRENT};
 use crate::core::naming::files::{self, Named};
 use crate::core::problem::WarningKind;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 use crate::ui::exit::Exit;
-use crate::ui::output::Output;
-use crate::ui::report::{About, Failure};
+use crate::ui::report::Failure;
 use crate::ui::summary;
+
+mod output;
 
 /// Bring old session files to version 3
 ///
@@ -47,7 +45,7 @@ pub struct MigrateArgs {
     /// Only report
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
-    /// Keep a copy of each original beside it [default suffix: .orig]
+    /// LoadOptions a copy of each original beside it [default suffix: .orig]
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
     /// Write the one input's new form here instead; - for standard output
@@ -86,7 +84,15 @@ impl Task for MigrateArgs {
             world::prepare()?;
         }
         if let Some(output) = &self.output {
-            return self.elsewhere(app, &files, output);
+            let outcome = output::write(app, &files, output, self.writing.manners().patience)?;
+            if output != Path::new("-") {
+                super::ended(self.print(app, &files, &[outcome]), Some(output), None)?;
+            } else if self.format.is_json() {
+                app.report.result(&summary::row(&files[0].path, &outcome));
+            } else {
+                self.warn(app, &files[0], &outcome);
+            }
+            return Ok(ExitCode::SUCCESS);
         }
         let outcomes = self.all(app, &files)?;
         let has = |status: Status| outcomes.iter().any(|outcome| outcome.status == status);
@@ -96,11 +102,7 @@ impl Task for MigrateArgs {
         } else {
             printed?
         }
-        let signal = |outcome: &Outcome| match outcome.error {
-            Some(Error::Interrupted { signal }) => Some(signal),
-            _ => None,
-        };
-        if let Some(signal) = outcomes.iter().find_map(signal) {
+        if let Some(signal) = outcomes.iter().find_map(Outcome::signal) {
             return Ok(Exit::after(signal).into());
         }
         // What is found in a folder need not be a session.
@@ -116,41 +118,6 @@ impl Task for MigrateArgs {
 }
 
 impl MigrateArgs {
-    /// Writes the new form of one file elsewhere.
-    fn elsewhere(&self, app: &App, files: &[Named], output: &Path) -> Result<ExitCode> {
-        let [Named { path, is_named: true }] = files else {
-            let hint = "name one file, or leave `--output` out to migrate in place";
-            return Err(Failure::usage("`--output` takes one input file", hint).into());
-        };
-        let source = app.open(path).about(path)?;
-        let progress = app.reading(&source);
-        let need = migrate::need(&source).about(path)?;
-        let mut outcome = Outcome::of(need);
-        if outcome.status == Status::WouldMigrate {
-            outcome.status = Status::Migrated;
-        }
-        if output == Path::new("-") {
-            let mut stdout = Output::new();
-            stdout.hold();
-            file::form(&source, need, &mut stdout).about(path)?;
-            drop(progress);
-            stdout.finish()?;
-            if self.format.is_json() {
-                app.report.result(&summary::row(path, &outcome));
-            } else {
-                self.warn(app, &files[0], &outcome);
-            }
-            return Ok(ExitCode::SUCCESS);
-        }
-        let patience = self.writing.manners().patience;
-        let fill = &mut |out: &mut dyn Write| file::form(&source, need, out);
-        let effects = write::create(output, &Rights::like(&source), patience, fill).about(output)?;
-        drop(progress);
-        super::warn_of(app, &effects, output);
-        super::ended(self.print(app, files, &[outcome]), Some(output), None)?;
-        Ok(ExitCode::SUCCESS)
-    }
-
     /// Migrates all files, several at once.
     fn all(&self, app: &App, files: &[Named]) -> Result<Vec<Outcome>> {
         let options = Options {
@@ -177,8 +144,7 @@ impl MigrateArgs {
         // All files after an interruption have the same to say; once is enough.
         let mut is_told = false;
         for (file, outcome) in files.iter().zip(outcomes) {
-            let is_interrupted = matches!(outcome.error, Some(Error::Interrupted { .. }));
-            if !is_interrupted || !std::mem::replace(&mut is_told, true) {
+            if outcome.signal().is_none() || !std::mem::replace(&mut is_told, true) {
                 self.warn(app, file, outcome);
             }
         }

@@ -72,6 +72,14 @@ impl Outcome {
         Self { from: Some(from), to: Some(to), status, error: None, effects: SideEffects::default() }
     }
 
+    /// Returns the signal that kept the file from being migrated, if one did.
+    pub fn signal(&self) -> Option<i32> {
+        match self.error {
+            Some(Error::Interrupted { signal }) => Some(signal),
+            _ => None,
+        }
+    }
+
     fn failed(from: Option<u32>, error: Error) -> Self {
         let is_session = !matches!(error, Error::NotASession { .. } | Error::Empty);
         let status = if is_session { Status::Failed } else { Status::NotASession };
