@@ -21,7 +21,7 @@ impl<'q> Prefilter<'q> {
     pub fn new(query: &'q Query) -> Self {
         let is_plain = |char: char| char.is_ascii_graphic() && !['"', '\\', '/'].contains(&char);
         let words = query.0.iter().filter(|word| word.chars().all(is_plain));
-        let words = words.map(|word| Finder::new(word));
+        let words = words.map(Finder::new);
         let (escapes, texts) = (Finder::new(b"\\u"), Finder::new(b"\"text\""));
         Self { words: words.collect(), escapes, texts, lower: Vec::new() }
     }
