@@ -150,6 +150,15 @@ pub enum Error {
         /// What to do instead.
         hint: String,
     },
+    /// A summary was asked for, and nothing can write it.
+    NoSummarizer,
+    /// The operation on one line of a list failed.
+    OnLine {
+        /// The 1-based line.
+        line: u32,
+        /// Its failure.
+        cause: Box<Error>,
+    },
     /// The change is in the file, but the system could not sync it to the disk.
     NotSynced {
         /// The system's reason.
@@ -182,6 +191,11 @@ impl Error {
         move |cause| Self::Io { doing, cause }
     }
 
+    /// Returns the error of an argument that makes no sense.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: hint.into() }
+    }
+
     /// Wraps a system error of writing; a missing permission becomes [`Error::ReadOnly`].
     pub fn writing(doing: &'static str, cause: io::Error) -> Self {
         match cause.kind() {
@@ -206,6 +220,8 @@ impl Error {
             Self::Exists { .. } => ErrorKind::Exists,
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::Usage { .. } => ErrorKind::Usage,
+            Self::NoSummarizer => ErrorKind::NoSummarizer,
+            Self::OnLine { cause, .. } => cause.kind(),
             Self::NotSynced { .. } => ErrorKind::NotSynced,
             Self::Io { .. } => ErrorKind::Io,
         }
@@ -214,7 +230,7 @@ impl Error {
     /// Returns the 1-based line that the failure is about.
     pub fn line(&self) -> Option<u32> {
         match self {
-            Self::NotASession { line, .. } => Some(*line),
+            Self::NotASession { line, .. } | Self::OnLine { line, .. } => Some(*line),
             Self::Changed { line } => *line,
             Self::Unfinished { line } => Some(*line),
             _ => None,
@@ -223,7 +239,11 @@ impl Error {
 
     /// Returns the message line by line. Texts of a session in it may hold line ends of their own.
     pub fn lines(&self) -> Vec<String> {
-        let Self::Ambiguous { name, candidates, count } = self else { return vec![self.to_string()] };
+        let (name, candidates, count) = match self {
+            Self::OnLine { cause, .. } => return cause.lines(),
+            Self::Ambiguous { name, candidates, count } => (name, candidates, count),
+            _ => return vec![self.to_string()],
+        };
         let mut lines = vec![format!("`{name}` matches {count} entries:")];
         lines.extend(candidates.iter().map(|(id, text)| format!("  {id}  {text}")));
         let more = count - candidates.len();
@@ -267,6 +287,10 @@ impl Error {
                 Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
             }
             Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::NoSummarizer => Some(
+                "add `--summarizer COMMAND`, set SESSION_TREE_SUMMARIZER, or give the text with `--summary`".to_owned(),
+            ),
+            Self::OnLine { cause, .. } => cause.hint(),
             Self::NotSynced { .. } => {
                 Some("the change is in the file: do not repeat the command; look at the disk".to_owned())
             }
@@ -304,6 +328,8 @@ impl fmt::Display for Error {
             Self::Unfinished { .. } => f.write_str("cannot change it: its last line is unfinished"),
             Self::Interrupted { .. } => f.write_str("interrupted; nothing was changed"),
             Self::Usage { message, .. } => f.write_str(message),
+            Self::NoSummarizer => f.write_str("nothing can write the summary"),
+            Self::OnLine { cause, .. } => cause.fmt(f),
             Self::NotSynced { cause } => write!(f, "written, but cannot sync it to the disk: {}", reason(cause)),
         }
     }

@@ -60,6 +60,8 @@ listed! {
         RightsDropped = "rights-dropped",
         /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",
+        /// the baseline is left as it was, since a file could not be read: its known findings would be lost
+        BaselineNotUpdated = "baseline-not-updated",
         /// a hook failed after the change was made; the change stays
         HookFailed = "hook-failed",
     }

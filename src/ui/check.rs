@@ -1,6 +1,7 @@
 //! What a check found: words for people, and the forms that other programs read.
 
 use std::io;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -9,6 +10,7 @@ use super::output::Output;
 use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use super::tips::{self, TipText};
+use crate::core::check::policy::{Counts, Found, Policy};
 use crate::core::check::why::{Tip, Why};
 use crate::core::check::{Code, Finding, Severity};
 use crate::core::time;
@@ -27,29 +29,13 @@ pub enum Form {
     Sarif,
 }
 
-/// How much was found.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    /// Files looked at.
-    pub files: usize,
-    /// Errors that count.
-    pub errors: usize,
-    /// Warnings that count.
-    pub warnings: usize,
-    /// Of them, those that are denied.
-    pub denied: usize,
-    /// Findings that a baseline knows.
-    pub known: usize,
-}
+/// More of one code in one file are only counted for people.
+const SHOWN: usize = 10;
 
-impl Counts {
-    /// Adds what was found in a file.
-    pub fn add(&mut self, more: Self) {
-        self.files += more.files;
-        self.errors += more.errors;
-        self.warnings += more.warnings;
-        self.denied += more.denied;
-        self.known += more.known;
+impl Form {
+    /// Returns how many findings of one code in one file are printed; `None` is all.
+    pub fn most(self) -> Option<usize> {
+        (self == Self::Text).then_some(SHOWN)
     }
 }
 
@@ -111,11 +97,31 @@ impl Findings {
         Ok(findings)
     }
 
-    /// Prints a finding.
+    /// Prints what was found in a file.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
+    /// The core's [`Error`](crate::core::error::Error) if the file cannot be read, also if it cannot be
+    /// read again; else what the system says.
+    pub fn file(&mut self, path: &Path, policy: &Policy, found: Found) -> anyhow::Result<()> {
+        let name = path.display().to_string();
+        let seen = match found {
+            Found::Failed(error) => return Err(error.into()),
+            Found::Many(checked) => policy
+                .findings(path, &checked, &mut |finding| -> anyhow::Result<()> { Ok(self.push(&name, &finding)?) })?,
+            Found::Few(findings, seen) => {
+                findings.iter().try_for_each(|finding| self.push(&name, finding))?;
+                seen
+            }
+        };
+        for (code, count) in seen.into_iter().map(|(code, count)| (code, policy.beyond(count))) {
+            if count > 0 {
+                self.more(&name, code, count)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
             Form::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
@@ -128,11 +134,8 @@ impl Findings {
         }
     }
 
-    /// Says that there is more of one kind than a person wants to read.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
+    /// Prints that there is more of one kind than a person wants to read.
+    fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
         let mut out = String::new();
         head(&mut out, code, self.screen.paint);
         let path = escape::line(path);
@@ -149,14 +152,14 @@ impl Findings {
         io::Write::flush(&mut self.output)
     }
 
-    /// Ends the output.
+    /// Ends the output, for people with how much was found, unless that was not looked at.
     ///
     /// # Errors
     /// What the system says.
-    pub fn finish(mut self, counts: Counts) -> io::Result<()> {
-        match self.form {
-            Form::Sarif => self.output.json(b"\n]}]}\n")?,
-            Form::Text if self.count > 0 || counts.files > 1 => {
+    pub fn finish(mut self, counts: Option<Counts>) -> io::Result<()> {
+        match (self.form, counts) {
+            (Form::Sarif, _) => self.output.json(b"\n]}]}\n")?,
+            (Form::Text, Some(counts)) if self.count > 0 || counts.files > 1 => {
                 self.output.text(&self.screen.folded(&summary(counts), 2))?
             }
             _ => {}
@@ -175,9 +178,9 @@ fn folded(text: &str, screen: &Screen) -> String {
     screen.folded(&pieces.join("`"), 4).replace(HELD, " ")
 }
 
-/// Says in one line how much was found.
+/// Returns in one line how much was found.
 fn summary(counts: Counts) -> String {
-    let Counts { files, errors, warnings, denied, known } = counts;
+    let Counts { files, errors, warnings, denied, known, .. } = counts;
     let mut out = format!(
         "{}: {}, {}",
         counted(files, "file", "files"),

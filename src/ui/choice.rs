@@ -24,12 +24,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Tells whether a word is safe to be shown and typed.
+    /// Returns whether a word is safe to be shown and typed.
     pub fn is_safe(value: &str) -> bool {
         !value.is_empty() && escape::line(value) == value
     }
 
-    /// Gives value and description, separated by a tab, which no safe word holds.
+    /// Returns value and description, separated by a tab, which no safe word holds.
     fn line(&self, value: &str) -> String {
         let about = escape::line(&self.about);
         let about = fit::cut(&about, ABOUT, false);
@@ -37,7 +37,7 @@ impl Choice {
     }
 }
 
-/// Says what entry a name stands for: its part in the tree, who speaks, how long ago, and the words.
+/// Returns what entry a name stands for: its part in the tree, who speaks, how long ago, and the words.
 pub fn about(offer: &Offer, traits: Traits, now: i64) -> String {
     let part = match offer.reason {
         Reason::Leaf => "leaf",
@@ -51,12 +51,12 @@ pub fn about(offer: &Offer, traits: Traits, now: i64) -> String {
     format!("{}{separator}{}", known.join(", "), offer.words)
 }
 
-/// Gives the answer for a shell that quotes words itself (elvish, fish).
+/// Returns the answer for a shell that quotes words itself (elvish, fish).
 pub fn plain(choices: &[Choice]) -> String {
     choices.iter().map(|choice| choice.line(&choice.value)).collect()
 }
 
-/// Gives the answer for zsh, which quotes words itself and takes a colon for the end of a word. A
+/// Returns the answer for zsh, which quotes words itself and takes a colon for the end of a word. A
 /// tab stands before paths.
 pub fn zsh(choices: &[Choice]) -> String {
     let escaped = |choice: &Choice| {
@@ -69,7 +69,7 @@ pub fn zsh(choices: &[Choice]) -> String {
     choices.iter().map(escaped).collect()
 }
 
-/// Gives the answer for PowerShell: words quoted where it needs that.
+/// Returns the answer for PowerShell: words quoted where it needs that.
 pub fn powershell(choices: &[Choice]) -> String {
     let quoted = |choice: &Choice| {
         let value = &choice.value;

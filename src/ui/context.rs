@@ -1,18 +1,22 @@
-//! A context as a transcript for people.
+//! A context: a transcript for people, and messages for programs.
 
 use std::io;
 use std::path::Path;
 
 use super::escape;
+use super::fit;
+use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::context::State;
+use crate::core::context::message;
 use crate::core::context::stats::Size;
-use crate::core::json::{Raw, ValueKind};
+use crate::core::context::{Context, State};
+use crate::core::json::{Object, Raw, ValueKind};
+use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
 /// Draws the state that heads a transcript.
-pub fn heading(screen: &Screen, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {
+fn heading(screen: &Screen, leaf: Option<&str>, state: &State, Size { messages, tokens }: Size) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -159,4 +163,88 @@ fn block(block: Raw<'_>) -> String {
         }
         _ => format!("[{kind}]"),
     }
+}
+
+/// Prints a context as a transcript.
+///
+/// # Errors
+/// As [`message::with`], or what the system says of writing.
+pub fn text(
+    output: &mut Output,
+    bodies: &mut Bodies<'_>,
+    context: &Context,
+    size: Size,
+    screen: &Screen,
+) -> anyhow::Result<()> {
+    let session = bodies.session();
+    let leaf = context.leaf.map(|leaf| session.id(leaf));
+    output.text(&heading(screen, leaf, &context.state, size))?;
+    let mut scratch = Vec::new();
+    for (at, &item) in context.items.iter().enumerate() {
+        let write = |message: Raw<'_>| -> io::Result<()> {
+            let title = title(screen, at + 1, session.id(item.node()), message);
+            output.text(&screen.folded(&title, 3))?;
+            body(message, &mut |part| fit::fold(part, screen.width, None, &mut |row| output.text(row)))
+        };
+        message::with(bodies, item, &mut scratch, write)??;
+    }
+    Ok(())
+}
+
+/// Prints a context as agents hold it: its state and its messages.
+///
+/// # Errors
+/// As [`text`].
+pub fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+    let leaf = context.leaf.map(|leaf| bodies.session().id(leaf));
+    output.text("{\"leafId\":")?;
+    output.json(&serde_json::to_vec(&leaf)?)?;
+    output.text(",\"messages\":[")?;
+    messages(output, bodies, context, false)?;
+    let state = &context.state;
+    let mut rest = b"]".to_vec();
+    let mut settings = Object::resume(&mut rest);
+    settings.str("thinkingLevel", &state.thinking_level);
+    settings.json("models", &serde_json::to_vec(&state.models)?).str("mode", &state.mode);
+    let stored = [
+        ("modeData", &state.mode_data),
+        ("serviceTier", &state.service_tier),
+        ("selectedMcpToolNames", &state.mcp_tools),
+    ];
+    for (name, value) in stored {
+        value.iter().for_each(|value| _ = settings.json(name, value.as_bytes()));
+    }
+    settings.strings("injectedTtsrRules", &state.ttsr_rules);
+    drop(settings);
+    output.json(&rest)?;
+    Ok(output.text("\n")?)
+}
+
+/// Prints the messages of a context as a model gets them.
+///
+/// # Errors
+/// As [`text`].
+pub fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+    output.text("[")?;
+    messages(output, bodies, context, true)?;
+    Ok(output.text("]\n")?)
+}
+
+fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
+    let (mut scratch, mut sent) = (Vec::new(), Vec::new());
+    let mut mark = "";
+    for &item in &context.items {
+        let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
+            sent.clear();
+            if for_model && !message::write_for_model(&mut sent, message) {
+                return Ok(false);
+            }
+            output.text(mark)?;
+            output.json(if for_model { &sent } else { message.bytes() }).map(|()| true)
+        });
+        if written?? {
+            mark = ",";
+        }
+    }
+    Ok(())
 }

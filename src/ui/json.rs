@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::core::edit::label::Change;
+use crate::core::edit::label::LabelEdit;
 use crate::core::error::Result;
 use crate::core::json::text;
 use crate::core::json::{Raw, ValueKind};
@@ -157,9 +157,9 @@ pub struct LabelChange<'a> {
 
 impl<'a> LabelChange<'a> {
     /// Takes what was written.
-    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
+    pub fn of(entry_id: &'a str, edit: &'a LabelEdit, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
-        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file, synced }
+        Self { entry_id, target_id: &edit.target, label: edit.name.as_deref(), session_file, synced }
     }
 }
 
@@ -243,27 +243,10 @@ pub struct Branched<'a> {
     pub parent_session: Option<&'a str>,
     /// The id of its last entry.
     pub leaf_id: Option<&'a str>,
-    /// Lines behind the header.
+    /// Lines after the header.
     pub entries: usize,
     /// How many of them are labels.
     pub labels: usize,
-}
-
-/// What became of a file (`migrate --json`).
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Migrated<'a> {
-    /// The file.
-    pub path: String,
-    /// The version that it had; null if it is no session.
-    pub from: Option<u32>,
-    /// The version that it has, or would have.
-    pub to: Option<u32>,
-    /// What became of it.
-    pub status: &'a str,
-    /// Why it could not be done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<&'a str>,
 }
 
 /// An entry that one can branch from (`branch SESSION --json`).

@@ -2,6 +2,7 @@
 //! nothing about sessions.
 
 pub mod bash;
+pub mod branch;
 pub mod check;
 pub mod choice;
 pub mod compare;
@@ -13,8 +14,10 @@ pub mod exit;
 pub mod fit;
 pub mod graph;
 pub mod json;
+pub mod label;
 pub mod list;
 pub mod moved;
+pub mod naming;
 pub mod output;
 pub mod paint;
 pub mod progress;

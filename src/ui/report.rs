@@ -10,6 +10,7 @@ use super::escape;
 use super::exit::Exit;
 use super::paint::{Ink, Paint};
 use crate::core::error::{Error, ErrorKind};
+use crate::core::naming::agent::Agent;
 use crate::core::problem::{Problem, WarningKind};
 
 /// A failure with everything that is told about it.
@@ -106,7 +107,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// Where messages go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     /// Whether every line is a JSON object.
     pub json: bool,
@@ -172,9 +173,9 @@ impl Report {
     }
 
     /// Says how to go on in a new session, the text to be sent again last.
-    pub fn forked(self, path: Option<&str>, text: Option<&str>) {
+    pub fn forked(self, agent: Agent, path: Option<&Path>, text: Option<&str>) {
         if let Some(path) = path {
-            self.hint(&format!("`pi --session {}` goes on there", shell_words::quote(path)));
+            self.hint(&format!("`{}` goes on there", resume(agent, &path.display().to_string())));
         }
         if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
             print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));
@@ -214,6 +215,15 @@ impl Report {
         self.paint.push(&mut out, ink, what);
         print(&format!("{out}: {}\n", escape::line(text)));
     }
+}
+
+/// Returns the command with which an agent goes on with a session.
+pub fn resume(agent: Agent, path: &str) -> String {
+    let command = match agent {
+        Agent::Pi => "pi --session",
+        Agent::Omp => "omp --resume",
+    };
+    format!("{command} {}", shell_words::quote(path))
 }
 
 fn place(file: Option<&str>, line: Option<u32>) -> String {

@@ -1,40 +1,64 @@
-//! What became of many files, as a table.
+//! What became of the files that were to be migrated: a table, or a row of JSON each.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
+
+use serde::Serialize;
 
 use super::escape;
 use super::fit;
 use super::list::{Column, Listing, PIECE};
+use super::output::Output;
 use super::screen::Screen;
+use crate::core::migrate::file::{Outcome, Status};
 use crate::core::words::counted;
 
-/// One file.
-#[derive(Debug)]
-pub struct File<'a> {
-    /// Where it is.
-    pub path: &'a Path,
-    /// The version that it had.
-    pub from: Option<u32>,
-    /// The version that it has now.
-    pub to: Option<u32>,
-    /// What became of it.
-    pub status: &'a str,
-    /// Whether it is listed, not only counted.
-    pub is_news: bool,
+/// What became of a file, as JSON.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    path: String,
+    from: Option<u32>,
+    to: Option<u32>,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Returns the row of a file (`migrate --json`).
+pub fn row(path: &Path, outcome: &Outcome) -> Row {
+    let error = outcome.error.as_ref().map(ToString::to_string);
+    Row { path: path.display().to_string(), from: outcome.from, to: outcome.to, status: outcome.status.name(), error }
+}
+
+/// Prints a row for each file, or for people a table and a line of counts.
+///
+/// # Errors
+/// What the system says.
+pub fn print(files: &[(&Path, &Outcome)], is_json: bool, screen: &Screen) -> io::Result<()> {
+    let mut output = Output::new();
+    if is_json {
+        files.iter().try_for_each(|(path, outcome)| output.json_line(&row(path, outcome)))?;
+    } else {
+        output.text(&table(files, screen))?;
+    }
+    output.finish()
 }
 
 /// Draws a row for every file that there is something to say of, and a line of counts.
-pub fn table(files: &[File<'_>], screen: &Screen) -> String {
-    let news: Vec<_> = files.iter().filter(|file| file.is_news).collect();
+fn table(files: &[(&Path, &Outcome)], screen: &Screen) -> String {
+    let news: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != Status::Current).collect();
     let mut out = String::new();
     if !news.is_empty() {
-        let row =
-            |file: &&File<'_>| vec![file.status.to_owned(), version(file, screen), file.path.display().to_string()];
-        let widest = |of: &dyn Fn(&File<'_>) -> usize| news.iter().map(|file| of(file)).max().unwrap_or(0);
-        let status = Column::Whole("status", widest(&|file| file.status.len()));
-        let version = Column::Whole("version", widest(&|file| fit::width(&version(file, screen))));
-        let path = Column::Text("file", widest(&|file| fit::width(&escape::line(&file.path.display().to_string()))));
+        let row = |&&(path, outcome): &&(&Path, &Outcome)| {
+            vec![outcome.status.name().to_owned(), version(outcome, screen), path.display().to_string()]
+        };
+        let widest = |of: &dyn Fn(&Path, &Outcome) -> usize| {
+            news.iter().map(|(path, outcome)| of(path, outcome)).max().unwrap_or(0)
+        };
+        let status = Column::Whole("status", widest(&|_, outcome| outcome.status.name().len()));
+        let version = Column::Whole("version", widest(&|_, outcome| fit::width(&version(outcome, screen))));
+        let path = Column::Text("file", widest(&|path, _| fit::width(&escape::line(&path.display().to_string()))));
         let mut listing = Listing::new(&[status, version, path], screen);
         for piece in news.chunks(PIECE) {
             let mut rows: Vec<_> = piece.iter().map(row).collect();
@@ -49,8 +73,8 @@ pub fn table(files: &[File<'_>], screen: &Screen) -> String {
         out.push_str(&listing.foot());
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for file in files {
-        *counts.entry(file.status).or_default() += 1;
+    for (_, outcome) in files {
+        *counts.entry(outcome.status.name()).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
@@ -58,9 +82,9 @@ pub fn table(files: &[File<'_>], screen: &Screen) -> String {
     out
 }
 
-fn version(file: &File<'_>, screen: &Screen) -> String {
+fn version(outcome: &Outcome, screen: &Screen) -> String {
     let arrow = screen.arrow();
-    match (file.from, file.to) {
+    match (outcome.from, outcome.to) {
         (Some(from), Some(to)) if from != to => format!("{from} {arrow} {to}"),
         (Some(from), _) => from.to_string(),
         _ => "-".to_owned(),

@@ -2,22 +2,18 @@
 
 use anyhow::Result;
 
-use super::View;
+use super::printer::Printer;
 use crate::core::tree::rows;
+use crate::core::tree::view::Shown;
 use crate::ui::graph::{Form, Graph, MERMAID_ARROWS, MERMAID_CHARACTERS};
 use crate::ui::output::Output;
 
-impl View<'_> {
-    pub(super) fn graph(&mut self, form: Form) -> Result<()> {
+impl Printer<'_> {
+    pub(super) fn graph(&mut self, shown: &Shown, form: Form) -> Result<()> {
         let session = self.session;
-        let (_, shape) = self.shape()?;
-        let kept = match self.args.branches {
-            true => shape.landmarks(session, self.leaf),
-            false => shape.sights(session, self.leaf),
-        };
-        let knots = shape.knots(&kept);
-        let rows = rows::of_shape(session, self.leaf, &shape);
-        let drawn = (&shape, &rows, &knots[..]);
+        let knots = shown.runs(session);
+        let rows = rows::of_shape(session, self.leaf, &shown.shape);
+        let drawn = (&shown.shape, &rows, &knots[..]);
         let graph = Graph::new(form, session, drawn, &self.app.screen);
         let mut output = Output::new();
         output.hold();

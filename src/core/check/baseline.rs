@@ -4,12 +4,18 @@
 //! files only grow, so that both stay what they are.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use super::{Checked, Code, Spot};
+use crate::core::disk::lock::Patience;
+use crate::core::disk::rights::Rights;
+use crate::core::disk::write::{self, Manners, Place, SideEffects};
 use crate::core::entry::Scan;
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
+use crate::core::read::source::Source;
 
 /// The first line of such a file, by which it is told from other files.
 const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
@@ -31,8 +37,26 @@ impl Baseline {
     /// Reads a baseline file.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is none.
-    pub fn read(text: &[u8]) -> Result<Self> {
+    /// [`Error::Usage`] if it is another file, [`Error::Io`].
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::read(&fs::read(path).map_err(Error::io("cannot read the baseline"))?)
+    }
+
+    /// Writes the baseline file, in place of an older one if there is one.
+    ///
+    /// # Errors
+    /// As [`write::create`] and [`write::replace`].
+    pub fn save(&self, path: &Path, patience: Patience<'_>) -> Result<SideEffects> {
+        if fs::symlink_metadata(path).is_err() {
+            return write::create(path, &Rights::usual(), patience, &mut |out| self.write(out));
+        }
+        let no_file =
+            || Error::Usage { message: "the baseline must be a file".to_owned(), hint: "name a file".to_owned() };
+        let place = Place::new(path, Source::open(path)?.state().ok_or_else(no_file)?)?;
+        write::replace(&place, Manners { patience, force: false }, false, &mut |out| self.write(out))
+    }
+
+    fn read(text: &[u8]) -> Result<Self> {
         let mut scan = Scan::default();
         let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let is_first = |line: &[u8]| line.trim_ascii() == FIRST.as_bytes();
@@ -51,7 +75,7 @@ impl Baseline {
         Ok(known)
     }
 
-    /// Tells whether a finding in a file is known.
+    /// Returns whether a finding in a file is known.
     pub fn knows(&self, path: &str, checked: &Checked, spot: &Spot) -> bool {
         !self.0.is_empty() && self.0.contains(&Key::of(path, checked, spot))
     }
@@ -61,7 +85,7 @@ impl Baseline {
         self.0.insert(Key::of(path, checked, spot));
     }
 
-    /// Takes over what another one knows.
+    /// Adds what another one knows.
     pub fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
@@ -99,7 +123,7 @@ impl Key {
 
 fn no_baseline() -> Error {
     Error::Usage {
-        message: "it is no baseline of `check`".to_owned(),
+        message: "it is not a baseline of `check`".to_owned(),
         hint: "`--update-baseline` writes one; it replaces no other file".to_owned(),
     }
 }

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use crate::core::error::{Error, Result};
+
 /// How grave a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -16,7 +18,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Gives the stable name.
+    /// Returns the stable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -167,7 +169,7 @@ codes! {
 }
 
 impl Code {
-    /// Gives every code, errors first.
+    /// Returns every code, errors first.
     pub fn all() -> impl Iterator<Item = Self> {
         CODES.iter().map(|entry| entry.code)
     }
@@ -178,35 +180,55 @@ impl Code {
         CODES.iter().find(is_meant).map(|entry| entry.code)
     }
 
-    /// Gives the name that comes nearest to a misspelt one, if any does; `warnings` is one, too.
-    pub fn near(text: &str) -> Option<&'static str> {
+    /// Returns the code with an id or a name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is none, with the name that comes nearest.
+    pub fn named(text: &str) -> Result<Self> {
+        Self::find(text).ok_or_else(|| {
+            let near = Self::near(text).map(|near| format!("; perhaps `{near}`")).unwrap_or_default();
+            let hint = format!("codes are named as in `E005` or `malformed-line`, and the README lists them{near}");
+            Error::Usage { message: format!("unknown code `{text}`"), hint }
+        })
+    }
+
+    /// Returns the name that comes nearest to a misspelt one, if any does; `warnings` is one, too.
+    fn near(text: &str) -> Option<&'static str> {
         const CLOSE: f64 = 0.8;
         let names = CODES.iter().map(|entry| entry.name).chain(["warnings"]);
         let close = names.map(|name| (strsim::jaro_winkler(name, text), name)).filter(|(close, _)| *close > CLOSE);
         close.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
     }
 
-    /// Gives the stable id, as `E005`.
+    /// Returns the names that begin so, each with what it means; ids only if one is begun.
+    pub fn begun(text: &str) -> impl Iterator<Item = (&'static str, String)> {
+        let name = |code: Self| (code.name(), format!("{}: {}", code.id(), code.title()));
+        let id = |code: Self| (code.id(), code.title().to_owned());
+        let ids = Self::all().filter(|_| !text.is_empty()).map(id);
+        Self::all().map(name).chain(ids).filter(move |(name, _)| name.starts_with(text))
+    }
+
+    /// Returns the stable id, as `E005`.
     pub fn id(self) -> &'static str {
         self.entry().id
     }
 
-    /// Gives the stable name, as `malformed-line`.
+    /// Returns the stable name, as `malformed-line`.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// Says what it means.
+    /// Returns what it means.
     pub fn title(self) -> &'static str {
         self.entry().title.trim()
     }
 
-    /// Says what agents do with it.
+    /// Returns what agents do with it.
     pub fn agents(self) -> &'static str {
         self.entry().agents
     }
 
-    /// Tells how grave it is.
+    /// Returns how grave it is.
     pub fn severity(self) -> Severity {
         if self.id().starts_with('E') { Severity::Error } else { Severity::Warning }
     }
@@ -217,7 +239,7 @@ impl Code {
     }
 }
 
-/// Gives the table of all codes in Markdown.
+/// Returns the table of all codes in Markdown.
 pub fn table() -> String {
     let mut out = String::from("| code | name | what | what agents do |\n|---|---|---|---|\n");
     for code in Code::all() {

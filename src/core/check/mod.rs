@@ -9,7 +9,7 @@
 //! everything else is as good as not there for the model. The number compares with the undamaged
 //! file: it counts the entries that the path would have beyond the damage. Where an entry's parent
 //! is gone, the path goes on at the entry that the remains of a damaged line name, or, where none
-//! do, at the entry before it in the file: agents append behind the leaf, so that is where the
+//! do, at the entry before it in the file: agents append after the leaf, so that is where the
 //! conversation stood. On a damaged line the entries on it count too. Numbers of findings that
 //! follow from each other are about the same entries; they do not add up.
 
@@ -21,6 +21,7 @@ mod tree;
 
 pub mod baseline;
 pub mod codes;
+pub mod policy;
 pub mod why;
 
 use std::path::Path;
@@ -152,7 +153,7 @@ impl Checked {
         Ok(())
     }
 
-    /// Gives the id of the entry that a finding is about.
+    /// Returns the id of the entry that a finding is about.
     pub fn entry_id(&self, spot: &Spot) -> Option<&str> {
         Some(self.session.as_ref()?.id(spot.node?))
     }

@@ -70,6 +70,19 @@ pub struct Stats {
     pub compaction: Option<Compacted>,
 }
 
+/// Returns the size of messages.
+///
+/// # Errors
+/// As [`message::with`].
+pub fn size(bodies: &mut Bodies<'_>, items: &[Item]) -> Result<Size> {
+    let mut size = Size::default();
+    let mut scratch = Vec::new();
+    for &item in items {
+        size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
+    }
+    Ok(size)
+}
+
 /// Measures a context.
 ///
 /// # Errors
@@ -79,11 +92,7 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
     let usage = usage::along(bodies, &walk::path(bodies.session(), context.leaf))?;
     let mut compaction = None;
     if let Some(hidden) = context::hidden(bodies, context)? {
-        let mut size = Size::default();
-        let mut scratch = Vec::new();
-        for item in hidden.items {
-            size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
-        }
+        let size = size(bodies, &hidden.items)?;
         let node = hidden.compaction;
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
         compaction = Some(Compacted { node, hidden: size, tokens_before });

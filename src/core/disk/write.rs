@@ -13,7 +13,7 @@ use rustix::fs::{CWD, RenameFlags};
 use super::holder;
 use super::lock::{Lock, Patience, goes_by};
 use super::rights::Rights;
-use super::temporary::{Temporary, clear_left_over};
+use super::temporary::{Temporary, clear_left_over, folder_of};
 use crate::core::error::{Error, Result};
 use crate::core::read::source::FileState;
 
@@ -323,10 +323,6 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         folder => folder?.sync_all(),
     }
-}
-
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

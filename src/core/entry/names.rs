@@ -181,6 +181,13 @@ pub struct Traits {
     pub has_text: bool,
 }
 
+impl Traits {
+    /// Returns whether it is a message of the user.
+    pub fn is_user(self) -> bool {
+        self.kind == Kind::Message && self.role == Role::User
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Kind, Role};

@@ -1,12 +1,12 @@
 //! Migrates sessions of version 1 and 2 to version 3: one pass, line by line, by the rules of [`lines`].
 //! Must copy every byte that need not change; replacing the file is up to [`crate::core::disk`].
 
+pub mod file;
 pub mod lines;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Mutex;
 
 use self::lines::{EntryLinks, IdGenerator, header, rewrite};
@@ -90,13 +90,6 @@ pub fn need(source: &Source) -> Result<MigrationNeed> {
         DeclaredVersion::Number(version) if version > CURRENT => MigrationNeed::Newer(version),
         DeclaredVersion::Number(_) | DeclaredVersion::Invalid => MigrationNeed::Nothing,
     })
-}
-
-/// Returns whether a folder, given without symbolic links, is too broad to change all sessions in it:
-/// the root, the home folder and those above it, and the folders of all homes.
-pub(crate) fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
-    let is_homes = ["/", "/home", "/Users"].iter().any(|homes| folder == Path::new(homes));
-    is_homes || home.is_some_and(|home| home.starts_with(folder))
 }
 
 /// A migration in progress.
@@ -191,26 +184,5 @@ impl AssignedIds {
         let new = rewrite(object, Some(EntryLinks { id: &id, parent }), kept).into_owned();
         self.last = Some(self.ids.len() - 1);
         new
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::is_everything;
-
-    #[test]
-    fn root_and_homes_are_too_broad() {
-        let check = |home: Option<&str>, folders: &[&str], expected: bool| {
-            for folder in folders {
-                assert_eq!(is_everything(Path::new(folder), home.map(Path::new)), expected, "{folder} of {home:?}");
-            }
-        };
-        check(Some("/home/mia"), &["/", "/home", "/Users", "/home/mia"], true);
-        check(Some("/home/mia"), &["/home/mia/.pi", "/home/mi", "/home/tom", "/srv"], false);
-        check(Some("/srv/people/mia"), &["/srv", "/srv/people"], true);
-        check(None, &["/home"], true);
-        check(None, &["/srv"], false);
     }
 }

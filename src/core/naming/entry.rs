@@ -106,7 +106,7 @@ fn ambiguous(session: &Session, base: &str, nodes: &[NodeId]) -> Result<Error> {
     Ok(Error::Ambiguous { name: base.to_owned(), candidates, count: nodes.len() })
 }
 
-/// Says what comes near a name that was not found, or how to find one.
+/// Returns what comes near a name that was not found, or how to find one.
 fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     if session.is_empty() {
         return "the session has no entries".to_owned();
@@ -134,7 +134,7 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     "`session-tree tree FILE --filter all` lists the ids; `@`, `user:N` and `label:NAME` are names too".to_owned()
 }
 
-/// Gives the ids and labels that come nearest to a name that was not found.
+/// Returns the ids and labels that come nearest to a name that was not found.
 fn near(session: &Session, base: &str) -> Vec<String> {
     let mut near = Nearest::new(base);
     let label = base.strip_prefix("label:");
@@ -162,12 +162,12 @@ impl<'n> Nearest<'n> {
         Self { name, best: Vec::new() }
     }
 
-    /// Gives what came near it.
+    /// Returns what came near it.
     pub(crate) fn names(self) -> Vec<String> {
         self.best.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// Tells how far off is near, if anything is.
+    /// Returns how far off is near, if anything is.
     fn limit(&self) -> Option<usize> {
         let is_word = !self.name.is_empty() && self.name.len() <= Self::LONGEST;
         is_word.then(|| (self.name.chars().count() / 3).clamp(1, 3))

@@ -1,9 +1,12 @@
 //! What to offer to a person who is about to name an entry (cli: "Naming an entry").
 
 use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
 
 use crate::core::error::Result;
 use crate::core::read::load::LoadOptions;
+use crate::core::read::source::Source;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
@@ -16,9 +19,8 @@ const PROMPTS: usize = 9;
 /// The longest name that is offered, in bytes: nobody reads or types a longer one.
 const LONGEST: usize = 200;
 
-/// What has to be kept of a session so that offers cost no more than reading it: nothing, since the
-/// words of a few entries are read again faster than those of all user messages are made.
-pub const KEEP: LoadOptions<'static> = LoadOptions::INDEX_ONLY;
+/// The largest file that is read while somebody waits for a word, in bytes.
+const LARGEST: u64 = 512 * 1024 * 1024;
 
 /// A name for an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +63,7 @@ pub enum Wanted {
     Users,
 }
 
-/// Gives the names that start with what was typed: the leaf, the last prompts, the labels (the last
+/// Returns the names that start with what was typed: the leaf, the last prompts, the labels (the last
 /// set first), the ids of user messages (the newest first) and of the tips of branches (the newest
 /// conversation first). If there is none, the ids of other entries.
 ///
@@ -84,6 +86,18 @@ pub fn entries(session: &Session, leaf: Option<NodeId>, wanted: Wanted, typed: &
         offers.push(Offer { name, node, reason, stamp: session.stamp(says), words: bodies.words(says)? });
     }
     Ok(offers)
+}
+
+/// Reads a session whose entries are to be offered; `None` if it cannot be read, or not in the time that
+/// somebody waits for a word.
+pub fn load(path: &Path, jobs: usize) -> Option<Session> {
+    // Opening something else, a pipe for one, might wait for ever.
+    let meta = fs::metadata(path).ok()?;
+    if !meta.is_file() || meta.len() > LARGEST {
+        return None;
+    }
+    // The words of a few entries are read again faster than those of all user messages are made.
+    Session::load(Source::open(path).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
 }
 
 /// The names that were found so far.
@@ -179,7 +193,7 @@ impl Found<'_> {
 mod tests {
     use std::fmt::Write;
 
-    use super::{KEEP, MOST, Reason, Wanted, entries};
+    use super::{LoadOptions, MOST, Reason, Wanted, entries};
     use crate::core::naming;
     use crate::core::read::source::Source;
     use crate::core::session::{NodeId, Session};
@@ -189,7 +203,7 @@ mod tests {
         for line in lines {
             writeln!(file, "{line}").unwrap();
         }
-        Session::load(Source::spool(file.as_bytes()).unwrap(), KEEP, 1).unwrap()
+        Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap()
     }
 
     fn message(id: &str, parent: &str, role: &str) -> String {

@@ -39,29 +39,22 @@ pub struct Kept {
     pub cwd: Option<String>,
 }
 
-/// What goes by an id, or by its start.
+/// What a word other than a path means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ById {
-    /// Nothing; ids that come near it, best first.
-    None(Vec<String>),
+pub enum Meaning {
     /// One session.
     One(Kept),
     /// Several, the newest first.
     Many(Vec<Kept>),
-}
-
-/// The newest session of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Newest {
-    /// It is here.
-    Here(Kept),
-    /// This folder has none; the newest of all others.
+    /// No session has such an id; ids that come near it, best first.
+    None(Vec<String>),
+    /// The current folder has no session that could be the latest; the newest of all others.
     Elsewhere(Kept),
     /// There are no sessions at all.
     Nowhere,
 }
 
-/// Tells whether a word can only be a path: it exists, looks like a path, or is `-`.
+/// Returns whether a word can only be a path: it exists, looks like a path, or is `-`.
 pub fn is_path(word: &Path) -> bool {
     let bytes = word.as_os_str().as_encoded_bytes();
     let looks_so = bytes == b"-" || bytes.contains(&b'/') || bytes.ends_with(b".jsonl");
@@ -69,7 +62,7 @@ pub fn is_path(word: &Path) -> bool {
     looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
 }
 
-/// Tells whether an id can be typed: one that is read as a path, or as `latest`, cannot.
+/// Returns whether an id can be typed: one that is read as a path, or as `latest`, cannot.
 fn is_name(id: &str) -> bool {
     !id.is_empty() && id != LATEST && !is_path(Path::new(id))
 }
@@ -81,8 +74,10 @@ struct Candidate {
 }
 
 /// The session files in some folders, the last written first.
-pub struct Shelf {
+pub struct SessionStore {
     candidates: Vec<Candidate>,
+    /// The folders that were looked at.
+    pub folders: Vec<PathBuf>,
     /// The folders that could not be read, most often since there are none.
     pub unreadable: Vec<PathBuf>,
     /// Files, and folders in those folders, that one is not allowed to read: a session in them is not
@@ -90,39 +85,40 @@ pub struct Shelf {
     pub closed: Vec<PathBuf>,
 }
 
-impl Shelf {
+impl SessionStore {
     /// Looks for files `*.jsonl` in folders and in the folders in them, where agents keep the
     /// sessions of one working folder each. Hidden names do not count, and neither do the folders
     /// of what belongs to a session, which stand beside it under its name.
     pub fn new(folders: &[PathBuf]) -> Self {
-        let mut shelf = Self { candidates: Vec::new(), unreadable: Vec::new(), closed: Vec::new() };
+        let mut store =
+            Self { candidates: Vec::new(), folders: folders.to_vec(), unreadable: Vec::new(), closed: Vec::new() };
         // One file under several names, or in a folder that is named twice, is one session.
         let mut known = HashSet::new();
         for folder in folders {
-            match shelf.take(folder, &mut known) {
+            match store.take(folder, &mut known) {
                 Ok(below) => {
                     for folder in below {
                         // One that is gone by now is no trouble.
-                        let taken = shelf.take(&folder, &mut known);
+                        let taken = store.take(&folder, &mut known);
                         if taken.is_err_and(|error| error.kind() == PermissionDenied) {
-                            shelf.closed.push(folder);
+                            store.closed.push(folder);
                         }
                     }
                 }
                 Err(error) => {
                     if error.kind() == PermissionDenied {
-                        shelf.closed.push(folder.clone());
+                        store.closed.push(folder.clone());
                     }
-                    shelf.unreadable.push(folder.clone());
+                    store.unreadable.push(folder.clone());
                 }
             }
         }
         let newest_first = |a: &Candidate, b: &Candidate| (b.modified, &b.path).cmp(&(a.modified, &a.path));
-        shelf.candidates.sort_unstable_by(newest_first);
-        shelf
+        store.candidates.sort_unstable_by(newest_first);
+        store
     }
 
-    /// Takes the files of one folder and gives the folders in it.
+    /// Takes the files of one folder and returns the folders in it.
     fn take(&mut self, folder: &Path, known: &mut HashSet<(u64, u64)>) -> std::io::Result<Vec<PathBuf>> {
         let mut below = Vec::new();
         for entry in fs::read_dir(folder)? {
@@ -157,7 +153,7 @@ impl Shelf {
         Ok(below)
     }
 
-    /// Gives the sessions, the last written first; reads the front of each when it is asked for.
+    /// Returns the sessions, the last written first; reads the front of each when it is asked for.
     fn sessions(&self) -> impl Iterator<Item = Kept> + '_ {
         self.candidates.iter().filter_map(|Candidate { path, modified }| {
             let Header { id, cwd, .. } = header(path)?;
@@ -165,18 +161,22 @@ impl Shelf {
         })
     }
 
-    /// Gives the sessions whose ids start so, the last written first, `most` at the most.
+    /// Returns the sessions whose ids start so, the last written first, `most` at the most.
     pub fn newest(&self, start: &str, most: usize) -> Vec<Kept> {
         self.sessions().filter(|kept| kept.id.starts_with(start) && is_name(&kept.id)).take(most).collect()
     }
 
-    /// Tells whether there are no files.
-    pub fn is_empty(&self) -> bool {
-        self.candidates.is_empty()
+    /// Finds what a word means to somebody who works in `cwd`.
+    pub fn find(&self, word: &str, cwd: &Path) -> Meaning {
+        match word {
+            _ if self.candidates.is_empty() => Meaning::Nowhere,
+            LATEST => self.latest(cwd),
+            id => self.by_id(id),
+        }
     }
 
     /// Finds the session with an id, or the only one whose id starts so, from 4 characters on.
-    pub fn by_id(&self, name: &str) -> ById {
+    fn by_id(&self, name: &str) -> Meaning {
         let is_piece = name.chars().count() >= PREFIX;
         let mut near = Nearest::new(name);
         let (mut whole, mut started) = (Vec::new(), Vec::new());
@@ -195,14 +195,14 @@ impl Shelf {
         // A whole id is never taken for the start of another one.
         let mut found = if whole.is_empty() { started } else { whole };
         match found.len() {
-            0 => ById::None(near.names()),
-            1 => ById::One(found.remove(0)),
-            _ => ById::Many(found),
+            0 => Meaning::None(near.names()),
+            1 => Meaning::One(found.remove(0)),
+            _ => Meaning::Many(found),
         }
     }
 
     /// Finds the session of a working folder that was written to last.
-    pub fn latest(&self, cwd: &Path) -> Newest {
+    fn latest(&self, cwd: &Path) -> Meaning {
         let real = fs::canonicalize(cwd).ok();
         // Asked once for each of the few folders that many sessions name.
         let mut is_here: HashMap<String, bool> = HashMap::new();
@@ -215,11 +215,11 @@ impl Shelf {
                 named.is_absolute() && (named == cwd || is_same())
             });
             if is_here {
-                return Newest::Here(kept);
+                return Meaning::One(kept);
             }
             elsewhere.get_or_insert(kept);
         }
-        elsewhere.map_or(Newest::Nowhere, Newest::Elsewhere)
+        elsewhere.map_or(Meaning::Nowhere, Meaning::Elsewhere)
     }
 }
 
@@ -245,7 +245,7 @@ fn header(path: &Path) -> Option<Header> {
     None
 }
 
-/// Gives the words by which people know a session: its name, else its first prompt. Reads the
+/// Returns the words by which people know a session: its name, else its first prompt. Reads the
 /// whole file; empty if there are none or it cannot be read.
 pub fn title(path: &Path, jobs: usize) -> String {
     let session = Source::open(path).and_then(|source| Session::load(source, LoadOptions::INDEX_ONLY, jobs));
@@ -260,7 +260,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{ById, Kept, Newest, Shelf, is_path};
+    use super::{Kept, Meaning, SessionStore, is_path};
 
     /// Folders of sessions, each file with the second at which it was written to last.
     struct Scene(TempDir);
@@ -289,8 +289,8 @@ mod tests {
             file.set_modified(UNIX_EPOCH + Duration::from_secs(second)).unwrap();
         }
 
-        fn shelf(&self) -> Shelf {
-            Shelf::new(&[self.path("pi"), self.path("omp")])
+        fn store(&self) -> SessionStore {
+            SessionStore::new(&[self.path("pi"), self.path("omp")])
         }
 
         /// Returns the names of files below the scene.
@@ -300,25 +300,21 @@ mod tests {
             kept.iter().map(name).collect::<Vec<_>>().join(" ")
         }
 
-        /// Checks which files ids mean; `near:` and the ids that come near for those that mean none.
-        #[track_caller]
-        fn check(&self, cases: &[(&str, &str)]) {
-            for (name, expected) in cases {
-                let found = match self.shelf().by_id(name) {
-                    ById::None(near) => format!("near: {}", near.join(" ")),
-                    ById::One(kept) => self.names(&[kept]),
-                    ById::Many(found) => self.names(&found),
-                };
-                assert_eq!(found, *expected, "{name}");
+        /// Returns what a word means in a folder; ids that come near it after `near:`.
+        fn meaning(&self, word: &str, cwd: &str) -> String {
+            match self.store().find(word, &self.path(cwd)) {
+                Meaning::One(kept) => self.names(&[kept]),
+                Meaning::Many(found) => self.names(&found),
+                Meaning::None(near) => format!("near: {}", near.join(" ")),
+                Meaning::Elsewhere(kept) => format!("else {}", self.names(&[kept])),
+                Meaning::Nowhere => "nowhere".to_owned(),
             }
         }
 
-        /// Returns the latest session of a folder; `else` stands before one of another folder.
-        fn latest(&self, cwd: &str) -> String {
-            match self.shelf().latest(&self.path(cwd)) {
-                Newest::Here(kept) => self.names(&[kept]),
-                Newest::Elsewhere(kept) => format!("else {}", self.names(&[kept])),
-                Newest::Nowhere => "nowhere".to_owned(),
+        #[track_caller]
+        fn check(&self, cases: &[(&str, &str)]) {
+            for (word, expected) in cases {
+                assert_eq!(self.meaning(word, "shop"), *expected, "{word}");
             }
         }
     }
@@ -370,12 +366,11 @@ mod tests {
         fs::create_dir(scene.path("pi/w/folder.jsonl")).unwrap();
         std::os::unix::fs::symlink(scene.path("pi/run.jsonl"), scene.path("pi/w/link.jsonl")).unwrap();
         std::os::unix::fs::symlink(scene.path("pi"), scene.path("omp")).unwrap();
-        let shelf = scene.shelf();
+        let store = scene.store();
         // Ids that are read as a path, or as `latest`, are not offered.
-        assert_eq!(shelf.newest("", 9).iter().map(|kept| &kept.id[..]).collect::<Vec<_>>(), ["bbbb1111"]);
-        assert_eq!((shelf.newest("bbbb2", 9).len(), shelf.newest("", 0).len()), (0, 0));
-        assert!(!shelf.is_empty() && Shelf::new(&[scene.path("gone")]).is_empty());
-        assert_eq!(Shelf::new(&[scene.path("gone")]).unreadable, [scene.path("gone")]);
+        assert_eq!(store.newest("", 9).iter().map(|kept| &kept.id[..]).collect::<Vec<_>>(), ["bbbb1111"]);
+        assert_eq!((store.newest("bbbb2", 9).len(), store.newest("", 0).len()), (0, 0));
+        assert_eq!(SessionStore::new(&[scene.path("gone")]).unreadable, [scene.path("gone")]);
     }
 
     #[test]
@@ -408,9 +403,18 @@ mod tests {
             ("gone", "pi/w/lost.jsonl"),
             ("elsewhere", "else pi/w/lost.jsonl"),
         ] {
-            assert_eq!(scene.latest(cwd), expected, "{cwd}");
+            assert_eq!(scene.meaning("latest", cwd), expected, "{cwd}");
         }
-        assert_eq!(Scene::new(&[]).latest("shop"), "nowhere");
+        for word in ["latest", "aaaa1111"] {
+            assert_eq!(Scene::new(&[]).meaning(word, "shop"), "nowhere");
+        }
+        // A file that is not a session is looked at, and has nothing near.
+        let scene = Scene::new(&[]);
+        scene.file("pi/w/damaged.jsonl", "no session\n", 1);
+        assert_eq!(
+            (scene.meaning("latest", "shop"), scene.meaning("aaaa", "shop")),
+            ("nowhere".into(), "near: ".into())
+        );
     }
 
     #[test]

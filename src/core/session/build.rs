@@ -212,7 +212,7 @@ impl SessionBuilder {
             header: start.header,
             version: self.version,
             problems: self.problems,
-            slot: start.slot.flatten(),
+            slot: start.slot,
             name: self.name,
             nodes: self.nodes,
             texts: self.texts,

@@ -14,7 +14,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
-use crate::core::entry::{Kind, Role, Traits};
+use crate::core::entry::{Role, Traits};
 use crate::core::error::Result;
 use crate::core::problem::Problems;
 use crate::core::read::inspect::LineNotes;
@@ -84,7 +84,8 @@ pub struct Session {
     pub version: u32,
     /// The problems of the file.
     pub problems: Problems,
-    slot: Option<String>,
+    /// The title slot, if there is one, with its title, if that has text.
+    slot: Option<Option<String>>,
     name: Option<String>,
     pub(crate) nodes: Vec<Node>,
     texts: Vec<String>,
@@ -254,7 +255,7 @@ impl Session {
 
     /// Returns whether an entry is a user message.
     pub fn is_user(&self, node: NodeId) -> bool {
-        self.traits(node).kind == Kind::Message && self.traits(node).role == Role::User
+        self.traits(node).is_user()
     }
 
     /// Returns the first user message with text, or the first one if none has text.
@@ -289,7 +290,12 @@ impl Session {
 
     /// Returns the session's name: of the title slot, the last `session_info`, or the header.
     pub fn name(&self) -> Option<&str> {
-        self.slot.as_deref().or(self.name.as_deref()).or(self.header.title.as_deref())
+        self.slot.as_ref().and_then(Option::as_deref).or(self.name.as_deref()).or(self.header.title.as_deref())
+    }
+
+    /// Returns whether the file starts with a title slot.
+    pub fn has_title_slot(&self) -> bool {
+        self.slot.is_some()
     }
 
     /// Returns whether the version is an old one, so that entries are shown as version 3 has them.

@@ -24,7 +24,7 @@ impl Filter {
         match self {
             Self::All => true,
             Self::LabeledOnly => is_labelled,
-            Self::UserOnly => traits.kind == Kind::Message && traits.role == Role::User,
+            Self::UserOnly => traits.is_user(),
             Self::NoTools => shows_conversation(traits, is_leaf) && traits.role != Role::ToolResult,
             Self::Default => shows_conversation(traits, is_leaf),
         }

@@ -3,4 +3,5 @@
 pub mod filter;
 pub mod rows;
 pub mod shape;
+pub mod view;
 pub mod walk;

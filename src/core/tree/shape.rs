@@ -20,7 +20,7 @@ pub struct LeftOut {
 }
 
 /// The shown entries as rows of a tree of their own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shape {
     /// The entries in the order of display.
     pub nodes: Vec<NodeId>,
