@@ -60,7 +60,7 @@ listed! {
         RightsDropped = "rights-dropped",
         /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",
-        /// a file could not be read: the baseline is left as it was, so that its known findings stay
+        /// the baseline is left as it was, since a file could not be read: its known findings would be lost
         BaselineNotUpdated = "baseline-not-updated",
         /// a hook failed after the change was made; the change stays
         HookFailed = "hook-failed",
