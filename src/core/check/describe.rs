@@ -36,7 +36,7 @@ fn of_no_session(spot: &Spot) -> (String, String) {
             let what = if why == load::NO_ID { "give it" } else { "mend it to" };
             (
                 format!("the session cannot be read: {why}"),
-                format!("{what} the form {version}; {id}. LoadOptions a copy first"),
+                format!("{what} the form {version}; {id}. Keep a copy first"),
             )
         }
         _ => (
