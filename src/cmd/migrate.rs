@@ -45,7 +45,7 @@ pub struct MigrateArgs {
     /// Only report
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
-    /// LoadOptions a copy of each original beside it [default suffix: .orig]
+    /// Keep a copy of each original beside it [default suffix: .orig]
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
     /// Write the one input's new form here instead; - for standard output
