@@ -27,10 +27,10 @@ use crate::hooks::{Answer, Event};
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::escape;
 use crate::ui::exit::Exit;
-use crate::ui::json::{BranchRow, Branched, Time};
+use crate::ui::json::{BranchRow, Branched, StoredTime};
 use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
-use crate::ui::report::{About as _, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 /// Fork a session into a new file, or list where one can
 ///
@@ -327,7 +327,7 @@ impl BranchArgs {
             let row = BranchRow {
                 entry_id: session.id(node),
                 parent_id: session.parent(node).map(|parent| session.id(parent)),
-                timestamp: Time::of(&mut bodies, node)?,
+                timestamp: StoredTime::of(&mut bodies, node)?,
                 text: &bodies.words(node)?,
             };
             output.text(mark)?;

@@ -17,16 +17,16 @@ use super::lookup;
 use super::paths::{self, Job, Paths};
 use super::world;
 use crate::core::check::baseline::Baseline;
-use crate::core::check::{self, Checked, Code, Finding, Severity, Spot, why};
+use crate::core::check::{self, Checked, Code, Finding, RawFinding, Severity, why};
 use crate::core::disk::write::{self, Manners, Place};
 use crate::core::error::Error;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 use crate::ui;
-use crate::ui::check::{Counts, Findings, Form};
+use crate::ui::check::{Counts, FindingFormat, Findings};
 use crate::ui::exit::Exit;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 /// Say what is wrong with session files, what it costs, and the cure
 ///
@@ -182,16 +182,16 @@ impl Done {
 impl CheckArgs {
     /// Tells whether messages are objects too.
     pub fn is_json(&self) -> bool {
-        matches!(self.form(), Form::Json | Form::Sarif)
+        matches!(self.form(), FindingFormat::Json | FindingFormat::Sarif)
     }
 
-    fn form(&self) -> Form {
+    fn form(&self) -> FindingFormat {
         match self.format {
-            _ if self.json => Form::Json,
-            Format::Text => Form::Text,
-            Format::Json => Form::Json,
-            Format::Github => Form::Github,
-            Format::Sarif => Form::Sarif,
+            _ if self.json => FindingFormat::Json,
+            Format::Text => FindingFormat::Text,
+            Format::Json => FindingFormat::Json,
+            Format::Github => FindingFormat::Github,
+            Format::Sarif => FindingFormat::Sarif,
         }
     }
 
@@ -304,7 +304,7 @@ impl CheckArgs {
             Err(error) => return Done { words: failed(&error), ..done },
         };
         let name = policy.name(&job.path);
-        for spot in checked.spots.iter().filter(|spot| !policy.allowed.contains(&spot.code)) {
+        for spot in checked.found.iter().filter(|spot| !policy.allowed.contains(&spot.code)) {
             if self.update_baseline {
                 done.known.add(&name, &checked, spot);
                 done.counts.known += 1;
@@ -314,7 +314,7 @@ impl CheckArgs {
                 policy.count(spot.code, &mut done.counts);
             }
         }
-        if checked.spots.len() > HELD {
+        if checked.found.len() > HELD {
             return Done { words: Words::Many(Box::new(checked)), ..done };
         }
         let mut findings = Vec::new();
@@ -339,7 +339,7 @@ impl CheckArgs {
     ) -> Result<BTreeMap<Code, usize>, E> {
         let seen: RefCell<BTreeMap<Code, usize>> = RefCell::default();
         let name = policy.name(path);
-        let is_shown = |spot: &Spot| {
+        let is_shown = |spot: &RawFinding| {
             let counts = !policy.allowed.contains(&spot.code) && !policy.baseline.knows(&name, checked, spot);
             if self.update_baseline || !counts {
                 return false;
@@ -347,7 +347,7 @@ impl CheckArgs {
             let mut seen = seen.borrow_mut();
             let count = seen.entry(spot.code).or_default();
             *count += 1;
-            self.form() != Form::Text || *count <= SHOWN
+            self.form() != FindingFormat::Text || *count <= SHOWN
         };
         // Commands are there to be copied; standard input has no name to put into them.
         let file = (path != Path::new("-")).then(|| format!(" {}", shell_words::quote(&path.display().to_string())));
@@ -382,7 +382,7 @@ impl CheckArgs {
                 return Ok(true);
             }
         };
-        for (&code, &count) in seen.iter().filter(|(_, count)| **count > SHOWN && self.form() == Form::Text) {
+        for (&code, &count) in seen.iter().filter(|(_, count)| **count > SHOWN && self.form() == FindingFormat::Text) {
             out.more(&name, code, count - SHOWN)?;
         }
         Ok(false)

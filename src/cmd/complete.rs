@@ -14,8 +14,8 @@ use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate, PathCo
 use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
-use crate::core::naming::offer::{self, Wanted};
-use crate::core::naming::session::{ById, Kept, LATEST, Newest, Shelf};
+use crate::core::naming::offer::{self, Nameable};
+use crate::core::naming::session::{IdMatch, LATEST, Latest, SessionStore, StoredSession};
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 use crate::core::time;
@@ -67,7 +67,7 @@ fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
         "ENTRY" => {
             let so_far = Arc::clone(so_far);
             let wanted =
-                if (command, arg.get_id().as_str()) == ("branch", "entry") { Wanted::Users } else { Wanted::Any };
+                if (command, arg.get_id().as_str()) == ("branch", "entry") { Nameable::Users } else { Nameable::Any };
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
                 typed.to_str().and_then(|typed| so_far.entries(wanted, typed)).unwrap_or_default()
             }))
@@ -93,7 +93,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     }
     if !typed.is_empty() && !naming::session::is_path(Path::new(typed)) {
         let now = world::now();
-        let candidate = |Kept { id, cwd, modified, .. }| {
+        let candidate = |StoredSession { id, cwd, modified, .. }| {
             let about = format!("{}  {}", time::ago(now.saturating_sub(modified)), cwd.unwrap_or_default());
             CompletionCandidate::new(id).help(Some(about.into()))
         };
@@ -112,19 +112,19 @@ fn session_file(word: &OsStr) -> Option<PathBuf> {
     match path.to_str().filter(|_| !naming::session::is_path(path)) {
         None => Some(path.to_owned()),
         Some(LATEST) => match kept().latest(&env::current_dir().ok()?) {
-            Newest::Here(found) => Some(found.path),
-            Newest::Elsewhere(_) | Newest::Nowhere => None,
+            Latest::Here(found) => Some(found.path),
+            Latest::Elsewhere(_) | Latest::Nowhere => None,
         },
         Some(id) => match kept().by_id(id) {
-            ById::One(found) => Some(found.path),
-            ById::None(_) | ById::Many(_) => None,
+            IdMatch::One(found) => Some(found.path),
+            IdMatch::None(_) | IdMatch::Many(_) => None,
         },
     }
 }
 
 /// Gives the sessions that agents keep.
-fn kept() -> Shelf {
-    Shelf::new(&world::session_folders(&|name| env::var_os(name)))
+fn kept() -> SessionStore {
+    SessionStore::new(&world::session_folders(&|name| env::var_os(name)))
 }
 
 fn is_session(path: &Path) -> bool {
@@ -164,7 +164,7 @@ struct SoFar {
 
 impl SoFar {
     /// Gives the names of entries; `None` if there is no session that can be read.
-    fn entries(&self, wanted: Wanted, typed: &str) -> Option<Vec<CompletionCandidate>> {
+    fn entries(&self, wanted: Nameable, typed: &str) -> Option<Vec<CompletionCandidate>> {
         let matches = self.definition.clone().ignore_errors(true).try_get_matches_from(&self.words).ok()?;
         let (command, matches) = matches.subcommand()?;
         let session = self.load(&session_file(value(matches, "session")?)?)?;
@@ -179,7 +179,7 @@ impl SoFar {
         };
         let offers = offer::entries(&session, leaf, wanted, typed).ok()?;
         let now = world::now();
-        let candidate = |offer: &offer::Offer| {
+        let candidate = |offer: &offer::Suggestion| {
             let about = choice::about(offer, session.traits(offer.node), now);
             CompletionCandidate::new(&offer.name).help(Some(about.into()))
         };

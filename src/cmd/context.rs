@@ -18,7 +18,7 @@ use crate::ui::compare::{DifferenceRow, DifferenceText, Side};
 use crate::ui::context as transcript;
 use crate::ui::fit;
 use crate::ui::output::Output;
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 use crate::ui::stats::{self as table, StatsRow};
 
 /// Rebuild what the model would see at the leaf
@@ -181,7 +181,7 @@ impl ContextArgs {
         output.json(&serde_json::to_vec(&context.leaf.map(|leaf| session.id(leaf)))?)?;
         output.text(",\"messages\":[")?;
         self.messages(output, bodies, context, false)?;
-        let state = &context.state;
+        let state = &context.settings;
         let mut rest = b"]".to_vec();
         let mut settings = Object::resume(&mut rest);
         settings.str("thinkingLevel", &state.thinking_level);
@@ -203,7 +203,7 @@ impl ContextArgs {
     fn messages(&self, output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> Result<()> {
         let mut scratch = Vec::new();
         let mut mark = "";
-        for &item in &context.items {
+        for &item in &context.messages {
             let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
                 if !for_model {
                     output.text(mark)?;
@@ -233,12 +233,12 @@ impl ContextArgs {
     ) -> Result<()> {
         let mut scratch = Vec::new();
         let mut tokens = 0;
-        for &item in &context.items {
+        for &item in &context.messages {
             tokens += message::with(bodies, item, &mut scratch, message::tokens)?;
         }
         let leaf = context.leaf.map(|leaf| session.id(leaf));
-        output.text(&transcript::heading(&app.screen, leaf, &context.state, context.items.len(), tokens))?;
-        for (at, &item) in context.items.iter().enumerate() {
+        output.text(&transcript::heading(&app.screen, leaf, &context.settings, context.messages.len(), tokens))?;
+        for (at, &item) in context.messages.iter().enumerate() {
             let write = |message: Raw<'_>| -> io::Result<()> {
                 let title = transcript::title(&app.screen, at + 1, session.id(item.node()), message);
                 output.text(&app.screen.folded(&title, 3))?;

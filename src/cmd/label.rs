@@ -21,11 +21,11 @@ use crate::core::tree::filter::Filter;
 use crate::core::tree::walk;
 use crate::core::words::counted;
 use crate::ui::entry::{self, ShortIds};
-use crate::ui::json::{LabelChange, LabelRow, Time};
+use crate::ui::json::{LabelChange, LabelRow, StoredTime};
 use crate::ui::list::{Column, Listing};
 use crate::ui::output::Output;
 use crate::ui::paint::Ink;
-use crate::ui::report::{About as _, Failure};
+use crate::ui::report::{AboutFile, Failure};
 use crate::ui::{escape, fit};
 
 /// List, print, set or clear labels
@@ -207,7 +207,7 @@ impl LabelArgs {
         let label = session.label(node);
         if self.is_json() {
             let mut bodies = Bodies::new(session);
-            let timestamp = label.map_or(Ok(Time::Absent), |label| Time::of(&mut bodies, label.set_by));
+            let timestamp = label.map_or(Ok(StoredTime::Absent), |label| StoredTime::of(&mut bodies, label.set_by));
             let timestamp = timestamp?;
             let label = label.map(|label| label.name.as_str());
             let row = LabelRow { target_id: session.id(node), label, timestamp, exists: None };
@@ -223,7 +223,7 @@ impl LabelArgs {
         let mut bodies = Bodies::new(session);
         let mut rows = Vec::new();
         for label in in_order(session) {
-            let timestamp = Time::of(&mut bodies, label.set_by)?;
+            let timestamp = StoredTime::of(&mut bodies, label.set_by)?;
             let exists = Some(label.target.is_some());
             rows.push(LabelRow { target_id: &label.target_id, label: Some(&label.name), timestamp, exists });
         }

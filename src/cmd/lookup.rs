@@ -10,7 +10,7 @@ use super::world;
 use crate::core::error::ErrorKind;
 use crate::core::naming;
 use crate::core::naming::entry::PREFIX;
-use crate::core::naming::session::{ById, Kept, LATEST, Newest, Shelf};
+use crate::core::naming::session::{IdMatch, LATEST, Latest, SessionStore, StoredSession};
 use crate::core::problem::WarningKind;
 use crate::core::time;
 use crate::ui::report::Failure;
@@ -48,38 +48,38 @@ pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
 impl Place {
     /// Finds the session, and tells what was not looked at.
     fn find(&self, name: &str) -> (Result<PathBuf>, Vec<PathBuf>) {
-        let shelf = Shelf::new(&self.folders);
+        let shelf = SessionStore::new(&self.folders);
         (self.find_in(&shelf, name), shelf.closed)
     }
 
-    fn find_in(&self, shelf: &Shelf, name: &str) -> Result<PathBuf> {
+    fn find_in(&self, shelf: &SessionStore, name: &str) -> Result<PathBuf> {
         let failure = if shelf.is_empty() {
             nothing(name, self.nowhere(shelf))
         } else if name == LATEST {
             match shelf.latest(&self.cwd) {
-                Newest::Here(kept) => return Ok(kept.path),
-                Newest::Elsewhere(kept) => {
+                Latest::Here(kept) => return Ok(kept.path),
+                Latest::Elsewhere(kept) => {
                     let hint = format!("the newest elsewhere is {}", self.row(&kept, "of ", kept.cwd.as_deref()));
                     failure(ErrorKind::NotFound, format!("no session was held in `{}`", self.cwd.display()), hint)
                 }
-                Newest::Nowhere => nothing(name, self.nowhere(shelf)),
+                Latest::Nowhere => nothing(name, self.nowhere(shelf)),
             }
         } else {
             match shelf.by_id(name) {
-                ById::One(kept) => return Ok(kept.path),
-                ById::Many(found) => self.ambiguous(name, &found),
-                ById::None(near) if near.is_empty() => nothing(name, HOW.to_owned()),
-                ById::None(near) if name.chars().count() < PREFIX => {
+                IdMatch::One(kept) => return Ok(kept.path),
+                IdMatch::Many(found) => self.ambiguous(name, &found),
+                IdMatch::None(near) if near.is_empty() => nothing(name, HOW.to_owned()),
+                IdMatch::None(near) if name.chars().count() < PREFIX => {
                     nothing(name, format!("give {PREFIX} or more characters of an id; near it: {}", near.join(", ")))
                 }
-                ById::None(near) => nothing(name, format!("ids near it: {}", near.join(", "))),
+                IdMatch::None(near) => nothing(name, format!("ids near it: {}", near.join(", "))),
             }
         };
         Err(failure.into())
     }
 
     /// Says where there are no sessions.
-    fn nowhere(&self, shelf: &Shelf) -> String {
+    fn nowhere(&self, shelf: &SessionStore) -> String {
         let (unread, read): (Vec<_>, Vec<_>) =
             self.folders.iter().partition(|folder| shelf.unreadable.contains(folder));
         let list = |folders: &[&PathBuf]| {
@@ -97,7 +97,7 @@ impl Place {
         format!("{what}: give a path, or set SESSION_TREE_DIR")
     }
 
-    fn ambiguous(&self, name: &str, found: &[Kept]) -> Failure {
+    fn ambiguous(&self, name: &str, found: &[StoredSession]) -> Failure {
         let head = format!("`{name}` matches {} sessions:", found.len());
         let listed = found.iter().take(LISTED);
         let rows = listed
@@ -111,7 +111,7 @@ impl Place {
     }
 
     /// Shows a session with what there is to say of it.
-    fn row(&self, kept: &Kept, before: &str, what: Option<&str>) -> String {
+    fn row(&self, kept: &StoredSession, before: &str, what: Option<&str>) -> String {
         let what = what.filter(|what| !what.is_empty()).map(|what| format!("  {before}{what}")).unwrap_or_default();
         format!("{}  {}{what}", kept.path.display(), time::ago(self.now.saturating_sub(kept.modified)))
     }

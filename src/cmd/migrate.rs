@@ -348,7 +348,7 @@ impl MigrateArgs {
         if !self.is_json() {
             let files = jobs.iter().zip(outcomes);
             let files: Vec<_> = files
-                .map(|(job, outcome)| summary::File {
+                .map(|(job, outcome)| summary::FileRow {
                     path: &job.path,
                     from: outcome.from,
                     to: outcome.to,

@@ -24,7 +24,7 @@ use crate::run::Failed;
 use crate::ui::exit::Exit;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
-use crate::ui::report::{About as _, Failure, Report};
+use crate::ui::report::{AboutFile, Failure, Report};
 use crate::ui::screen::Screen;
 
 pub mod branch;

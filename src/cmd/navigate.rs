@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::world::{self, HookArgs, Writing};
 use super::{App, SessionArg};
-use crate::core::context::files::Files;
+use crate::core::context::files::TouchedFiles;
 use crate::core::context::summary;
 use crate::core::context::{self, Context};
 use crate::core::edit::commit::{self, Anchor, Commit, Committed, Guard};
@@ -30,7 +30,7 @@ use crate::ui::exit::Exit;
 use crate::ui::json::{ContextSize, Navigated};
 use crate::ui::moved::{self, Ends, Told};
 use crate::ui::output::Output;
-use crate::ui::report::{About as _, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 /// Move the leaf to another entry of the same file
 ///
@@ -230,7 +230,7 @@ impl NavigateArgs {
         text: Option<String>,
         answer: Answer,
     ) -> Result<Option<Summary>> {
-        let files = |bodies: &mut Bodies<'_>| Files::of(bodies, &plan.abandoned);
+        let files = |bodies: &mut Bodies<'_>| TouchedFiles::of(bodies, &plan.abandoned);
         if let Some(text) = text {
             let details = Some(files(bodies)?.json());
             return Ok(Some(Summary { text, details, from_extension: false }));
@@ -362,7 +362,7 @@ impl NavigateArgs {
         let id = |node: Option<NodeId>| node.map(|node| session.id(node));
         let is_noop = plan.is_noop() && result.done.is_none() && result.cancelled_by.is_none();
         // A summary is a message of its own; nothing else that a move writes is.
-        let messages = context.items.len() + usize::from(result.summary.is_some());
+        let messages = context.messages.len() + usize::from(result.summary.is_some());
         let mut output = Output::new();
         if self.is_json() {
             let summary = result.summary_json();
@@ -382,9 +382,9 @@ impl NavigateArgs {
                 written: result.written(),
                 context: ContextSize {
                     messages,
-                    thinking_level: &context.state.thinking_level,
-                    models: &context.state.models,
-                    mode: &context.state.mode,
+                    thinking_level: &context.settings.thinking_level,
+                    models: &context.settings.models,
+                    mode: &context.settings.mode,
                 },
                 session_file: self.session.found().map(|file| file.display().to_string()),
                 synced: result.synced,
@@ -400,7 +400,7 @@ impl NavigateArgs {
         let lasts = self.save || self.label.is_some() || self.summarize || self.summary.is_some();
         let lasts = lasts || self.summary_file.is_some();
         let file = self.session.found();
-        let told = Told { plan, is_noop, is_dry, lasts, written, file, messages, state: &context.state };
+        let told = Told { plan, is_noop, is_dry, lasts, written, file, messages, state: &context.settings };
         output.text(&moved::text(ends, &told, &app.screen))?;
         output.flush()?;
         app.report.hint(&moved::hint(&self.session.session, session, &told));

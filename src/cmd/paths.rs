@@ -12,7 +12,7 @@ use clap::Args;
 use super::read_bytes;
 use crate::core::error::Error;
 use crate::core::naming;
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 /// The files that a command works on.
 #[derive(Clone, Debug, Args)]

@@ -19,9 +19,9 @@ use crate::core::tree::shape::Shape;
 use crate::core::tree::walk;
 use crate::core::words::counted;
 use crate::ui::entry::speaker;
-use crate::ui::graph::Form;
+use crate::ui::graph::GraphFormat;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 mod graph;
 mod rows;
@@ -190,8 +190,8 @@ impl TreeArgs {
             Format::Table => view.table(),
             Format::Json => view.nested(),
             Format::Jsonl => view.lines(),
-            Format::Dot => view.graph(Form::Dot),
-            Format::Mermaid => view.graph(Form::Mermaid),
+            Format::Dot => view.graph(GraphFormat::Dot),
+            Format::Mermaid => view.graph(GraphFormat::Mermaid),
         }
     }
 
@@ -341,7 +341,7 @@ impl View<'_> {
         let depths = walk::depths(session, &order);
         let is_deep = |node: NodeId| depths[node.index()] > most;
         let mut shape = Shape::new(session, &order, |node| shown[node.index()] && !is_deep(node));
-        let untold = shape.note_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
+        let untold = shape.omit_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
         if untold > 0 && !self.args.is_json() {
             let entries = counted(untold, "entry is", "entries are");
             self.app.report.hint(&format!("{entries} deeper, with nothing shown above"));

@@ -9,14 +9,14 @@ use super::output::Output;
 use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use super::tips::{self, TipText};
-use crate::core::check::why::{Tip, Why};
+use crate::core::check::why::{Resume, ResumeTip};
 use crate::core::check::{Code, Finding, Severity};
 use crate::core::time;
 use crate::core::words::counted;
 
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FindingFormat {
     /// For people.
     Text,
     /// A JSON object a finding.
@@ -57,14 +57,14 @@ impl Counts {
 #[derive(Debug)]
 pub struct Findings {
     output: Output,
-    form: Form,
+    form: FindingFormat,
     screen: Screen,
     count: usize,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct FindingRow<'a> {
     path: &'a str,
     code: &'static str,
     name: &'static str,
@@ -79,7 +79,7 @@ struct Row<'a> {
     unreachable: Option<u32>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> FindingRow<'a> {
     fn new(path: &'a str, finding: &'a Finding) -> Self {
         let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
         Self {
@@ -102,9 +102,9 @@ impl Findings {
     ///
     /// # Errors
     /// What the system says.
-    pub fn new(form: Form, screen: Screen) -> io::Result<Self> {
+    pub fn new(form: FindingFormat, screen: Screen) -> io::Result<Self> {
         let mut findings = Self { output: Output::new(), form, screen, count: 0 };
-        if form == Form::Sarif {
+        if form == FindingFormat::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
         }
@@ -118,10 +118,10 @@ impl Findings {
     pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
-            Form::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
-            Form::Json => self.output.json_line(&Row::new(path, finding)),
-            Form::Github => self.output.text(&github(path, finding)),
-            Form::Sarif => {
+            FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
+            FindingFormat::Json => self.output.json_line(&FindingRow::new(path, finding)),
+            FindingFormat::Github => self.output.text(&github(path, finding)),
+            FindingFormat::Sarif => {
                 let comma = if self.count == 1 { "\n" } else { ",\n" };
                 self.output.json(format!("{comma}{}", sarif(path, finding)).as_bytes())
             }
@@ -155,8 +155,8 @@ impl Findings {
     /// What the system says.
     pub fn finish(mut self, counts: Counts) -> io::Result<()> {
         match self.form {
-            Form::Sarif => self.output.json(b"\n]}]}\n")?,
-            Form::Text if self.count > 0 || counts.files > 1 => {
+            FindingFormat::Sarif => self.output.json(b"\n]}]}\n")?,
+            FindingFormat::Text if self.count > 0 || counts.files > 1 => {
                 self.output.text(&self.screen.folded(&summary(counts), 2))?
             }
             _ => {}
@@ -288,18 +288,18 @@ fn uri(path: &str) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WhyRow<'a> {
+struct ResumeRow<'a> {
     path: &'a str,
     leaf_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     why: &'a str,
-    tips: Vec<TipRow<'a>>,
+    tips: Vec<ResumeTipRow<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct TipRow<'a> {
+struct ResumeTipRow<'a> {
     entry_id: &'a str,
     line: u32,
     active: bool,
@@ -312,10 +312,10 @@ struct TipRow<'a> {
 ///
 /// # Errors
 /// What the system says.
-pub fn why(path: &str, why: &Why, json: bool, screen: &Screen) -> io::Result<()> {
+pub fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
     if json {
-        let tips = why.tips.iter().map(|tip| TipRow {
+        let tips = why.tips.iter().map(|tip| ResumeTipRow {
             entry_id: &tip.id,
             line: tip.line,
             active: tip.is_active,
@@ -325,7 +325,7 @@ pub fn why(path: &str, why: &Why, json: bool, screen: &Screen) -> io::Result<()>
         });
         let tips = tips.collect();
         let leaf_id = why.leaf.as_deref();
-        output.json_line(&WhyRow { path, leaf_id, line: why.line, why: &why.why, tips })?;
+        output.json_line(&ResumeRow { path, leaf_id, line: why.line, why: &why.why, tips })?;
         return output.finish();
     }
     let mut out = String::new();
@@ -345,8 +345,8 @@ pub fn why(path: &str, why: &Why, json: bool, screen: &Screen) -> io::Result<()>
     output.finish()
 }
 
-fn text_of(tip: &Tip) -> TipText {
-    let Tip { id, stamp, messages, is_active, words, .. } = tip.clone();
+fn text_of(tip: &ResumeTip) -> TipText {
+    let ResumeTip { id, stamp, messages, is_active, words, .. } = tip.clone();
     TipText { id, stamp, messages, is_active, label: None, words, ink: Ink::Plain }
 }
 

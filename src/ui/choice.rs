@@ -6,7 +6,7 @@ use super::entry::speaker;
 use super::escape;
 use super::fit;
 use crate::core::entry::Traits;
-use crate::core::naming::offer::{Offer, Reason};
+use crate::core::naming::offer::{Suggestion, SuggestionReason};
 use crate::core::time;
 
 /// The most columns of what is said about a choice.
@@ -38,11 +38,11 @@ impl Choice {
 }
 
 /// Says what entry a name stands for: its part in the tree, who speaks, how long ago, and the words.
-pub fn about(offer: &Offer, traits: Traits, now: i64) -> String {
+pub fn about(offer: &Suggestion, traits: Traits, now: i64) -> String {
     let part = match offer.reason {
-        Reason::Leaf => "leaf",
-        Reason::Tip => "tip",
-        Reason::Prompt | Reason::Label | Reason::Message | Reason::Id => "",
+        SuggestionReason::Leaf => "leaf",
+        SuggestionReason::Tip => "tip",
+        SuggestionReason::Prompt | SuggestionReason::Label | SuggestionReason::Message | SuggestionReason::Id => "",
     };
     let role = speaker(traits).trim_end_matches(": ");
     let age = offer.stamp.ms().map(|ms| time::ago(now.saturating_sub(ms))).unwrap_or_default();

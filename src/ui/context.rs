@@ -6,13 +6,13 @@ use std::path::Path;
 use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::context::State;
+use crate::core::context::Settings;
 use crate::core::context::stats::Size;
 use crate::core::json::{Kind, Raw};
 use crate::core::words::counted;
 
 /// Draws the state that heads a transcript.
-pub fn heading(screen: &Screen, leaf: Option<&str>, state: &State, messages: usize, tokens: u64) -> String {
+pub fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, messages: usize, tokens: u64) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),

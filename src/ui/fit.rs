@@ -39,7 +39,7 @@ pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
 
 /// How a piece of a row, named by its place, makes room for others.
 #[derive(Clone, Copy, Debug)]
-pub enum Give {
+pub enum Shrink {
     /// Column by column, down to so many.
     Slowly(usize, usize),
     /// At once, since a part of it says nothing; so many are left of it.
@@ -48,20 +48,20 @@ pub enum Give {
 
 /// Shares out the columns of a row among its pieces: one after the other makes room until all have
 /// some, then those that gave too much get it back. What is still too wide is cut at its end.
-pub fn share<const N: usize>(pieces: &mut [usize], room: usize, gives: &[Give; N]) {
+pub fn share<const N: usize>(pieces: &mut [usize], room: usize, gives: &[Shrink; N]) {
     let mut over = pieces.iter().fold(0, |sum: usize, columns| sum.saturating_add(*columns)).saturating_sub(room);
     let mut spare = 0;
     let mut returns = [(0, 0); N];
     for (give, returns) in gives.iter().zip(&mut returns) {
         let (at, given) = match *give {
             _ if over == 0 => break,
-            Give::Slowly(at, least) => (at, pieces[at].saturating_sub(least).min(over)),
-            Give::AtOnce(at, rest) => (at, pieces[at].saturating_sub(rest)),
+            Shrink::Slowly(at, least) => (at, pieces[at].saturating_sub(least).min(over)),
+            Shrink::AtOnce(at, rest) => (at, pieces[at].saturating_sub(rest)),
         };
         pieces[at] -= given;
         spare = given.saturating_sub(over);
         over = over.saturating_sub(given);
-        *returns = if let Give::Slowly(..) = give { (at, given) } else { (at, 0) };
+        *returns = if let Shrink::Slowly(..) = give { (at, given) } else { (at, 0) };
     }
     for (at, given) in returns.into_iter().rev() {
         let back = if pieces[at] > 0 { given.min(spare) } else { 0 };
@@ -96,7 +96,7 @@ pub fn fold(
             continue;
         }
         let hang = hang.unwrap_or_else(|| indent(content)).min(columns / 2);
-        let mut row = Row::default();
+        let mut row = FoldedRow::default();
         for piece in pieces(content) {
             if row.takes(piece, columns) {
                 continue;
@@ -158,7 +158,7 @@ fn is_sequence(piece: &str) -> bool {
 
 /// A row that is being filled.
 #[derive(Default)]
-struct Row {
+struct FoldedRow {
     text: String,
     columns: usize,
     /// Where the last blanks behind a word are.
@@ -168,7 +168,7 @@ struct Row {
     goes_on: bool,
 }
 
-impl Row {
+impl FoldedRow {
     /// Adds a piece if it has room.
     fn takes(&mut self, piece: &str, columns: usize) -> bool {
         if self.goes_on && !self.has_word && piece == " " {
@@ -236,7 +236,7 @@ pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str>
 
 #[cfg(test)]
 mod tests {
-    use super::{Give, cut, fold, folded, share, width};
+    use super::{Shrink, cut, fold, folded, share, width};
 
     #[test]
     fn cuts_by_columns() {
@@ -255,7 +255,7 @@ mod tests {
             share(
                 &mut pieces,
                 room,
-                &[Give::Slowly(3, 20), Give::AtOnce(1, 12), Give::AtOnce(2, 0), Give::Slowly(3, 4)],
+                &[Shrink::Slowly(3, 20), Shrink::AtOnce(1, 12), Shrink::AtOnce(2, 0), Shrink::Slowly(3, 4)],
             );
             assert_eq!(pieces, expected, "{room}");
         };

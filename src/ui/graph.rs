@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use super::entry::{ShortIds, speaker};
 use super::escape;
 use super::screen::Screen;
-use super::tree::left_out;
+use super::tree::omitted;
 use crate::core::entry::Kind;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::rows::Rows;
-use crate::core::tree::shape::{Knot, Shape};
+use crate::core::tree::shape::{Run, Shape};
 use crate::core::words::counted;
 
 mod dot;
@@ -26,7 +26,7 @@ pub const MERMAID_CHARACTERS: usize = 50_000;
 
 /// The languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum GraphFormat {
     /// Graphviz.
     Dot,
     /// Mermaid, as Markdown shows it.
@@ -35,7 +35,7 @@ pub enum Form {
 
 /// How a node looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum NodeShape {
     Entry,
     Fork,
     Tip,
@@ -46,10 +46,10 @@ enum Look {
 
 /// A node, ready to be written.
 #[derive(Debug)]
-struct Node<'a> {
+struct GraphNode<'a> {
     number: usize,
     above: Option<usize>,
-    look: Look,
+    look: NodeShape,
     is_active: bool,
     has_leaf: bool,
     has_label: bool,
@@ -62,11 +62,11 @@ struct Node<'a> {
 /// A tree that is drawn in pieces, so that its text never stands in memory whole.
 #[derive(Debug)]
 pub struct Graph<'s> {
-    form: Form,
+    form: GraphFormat,
     session: &'s Session,
     shape: &'s Shape,
     rows: &'s Rows,
-    knots: &'s [Knot],
+    runs: &'s [Run],
     screen: &'s Screen,
     ids: ShortIds<'s>,
 }
@@ -74,25 +74,25 @@ pub struct Graph<'s> {
 impl<'s> Graph<'s> {
     /// Prepares to draw.
     pub fn new(
-        form: Form,
+        form: GraphFormat,
         session: &'s Session,
-        (shape, rows, knots): (&'s Shape, &'s Rows, &'s [Knot]),
+        (shape, rows, runs): (&'s Shape, &'s Rows, &'s [Run]),
         screen: &'s Screen,
     ) -> Self {
-        Self { form, session, shape, rows, knots, screen, ids: ShortIds::new(session) }
+        Self { form, session, shape, rows, runs, screen, ids: ShortIds::new(session) }
     }
 
     /// Draws what stands before the nodes.
     pub fn head(&self, name: &str) -> String {
         match self.form {
-            Form::Dot => dot::head(&self.line(name)),
-            Form::Mermaid => mermaid::head(),
+            GraphFormat::Dot => dot::head(&self.line(name)),
+            GraphFormat::Mermaid => mermaid::head(),
         }
     }
 
     /// Gives the entry whose words a node has; for a run it is the first user message.
     pub fn speaks(&self, at: usize) -> Option<NodeId> {
-        let nodes = &self.shape.nodes[self.knots[at].rows.clone()];
+        let nodes = &self.shape.nodes[self.runs[at].rows.clone()];
         match nodes {
             [node] => Some(*node),
             _ => nodes.iter().copied().find(|&node| self.session.is_user(node)),
@@ -103,49 +103,49 @@ impl<'s> Graph<'s> {
     pub fn knot(&self, at: usize, words: Option<&str>) -> String {
         let node = self.node(at, words);
         match self.form {
-            Form::Dot => dot::node(&node),
-            Form::Mermaid => mermaid::node(&node),
+            GraphFormat::Dot => dot::node(&node),
+            GraphFormat::Mermaid => mermaid::node(&node),
         }
     }
 
     /// Draws what stands behind the nodes.
     pub fn foot(&self) -> String {
         match self.form {
-            Form::Dot => dot::foot(),
-            Form::Mermaid => {
-                let nodes = (0..self.knots.len()).map(|at| self.node(at, None));
+            GraphFormat::Dot => dot::foot(),
+            GraphFormat::Mermaid => {
+                let nodes = (0..self.runs.len()).map(|at| self.node(at, None));
                 mermaid::foot(nodes)
             }
         }
     }
 
-    fn node(&self, at: usize, words: Option<&str>) -> Node<'s> {
-        let Knot { rows, above } = &self.knots[at];
+    fn node(&self, at: usize, words: Option<&str>) -> GraphNode<'s> {
+        let Run { rows, above } = &self.runs[at];
         let row = rows.start;
         let node = self.shape.nodes[row];
         let has_leaf = self.rows.leaf.is_some_and(|(leaf, _)| rows.contains(&leaf));
         let look = match self.session.traits(node).kind {
-            _ if rows.len() > 1 => Look::Run,
-            Kind::Compaction => Look::Compaction,
-            Kind::BranchSummary => Look::Summary,
-            _ if self.shape.is_fork(row) => Look::Fork,
-            _ if self.shape.is_tip(row) => Look::Tip,
-            _ => Look::Entry,
+            _ if rows.len() > 1 => NodeShape::Run,
+            Kind::Compaction => NodeShape::Compaction,
+            Kind::BranchSummary => NodeShape::Summary,
+            _ if self.shape.is_fork(row) => NodeShape::Fork,
+            _ if self.shape.is_tip(row) => NodeShape::Tip,
+            _ => NodeShape::Entry,
         };
         let mut lines = Vec::new();
-        if look == Look::Run {
+        if look == NodeShape::Run {
             lines.push(counted(rows.len(), "entry", "entries"));
         }
         let spoken = self.speaks(at).zip(words).map(|(node, words)| (speaker(self.session.traits(node)), words));
-        let label = self.session.label(node).filter(|_| look != Look::Run);
+        let label = self.session.label(node).filter(|_| look != NodeShape::Run);
         if let Some((speaker, words)) = spoken {
             let label = label.map(|label| format!("[{}] ", label.name)).unwrap_or_default();
             lines.push(self.line(&format!("{label}{speaker}{words}")));
         }
-        if look != Look::Run {
+        if look != NodeShape::Run {
             lines.push(self.facts(row, node));
         }
-        Node {
+        GraphNode {
             number: at,
             above: *above,
             look,
@@ -160,8 +160,8 @@ impl<'s> Graph<'s> {
     /// Says what stands below the words: the id, what is left out, a missing parent, the leaf.
     fn facts(&self, row: usize, node: NodeId) -> String {
         let mut facts = self.line(&self.ids.of(node));
-        if let Some(left_out) = left_out(self.shape.left_out(row)) {
-            facts.push_str(&format!(" {left_out}"));
+        if let Some(omitted) = omitted(self.shape.omitted(row)) {
+            facts.push_str(&format!(" {omitted}"));
         }
         if let Some(missing) = self.session.missing_parent(node) {
             facts.push_str(&format!(" (parent {} missing)", self.line(missing)));

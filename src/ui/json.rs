@@ -33,7 +33,7 @@ pub struct TreeRow<'a> {
     /// Its message's role.
     pub role: Option<&'a str>,
     /// Its timestamp as stored.
-    pub timestamp: Time,
+    pub timestamp: StoredTime,
     /// Its label.
     pub label: Option<&'a str>,
     /// Whether it is on the active path.
@@ -53,7 +53,7 @@ pub struct TipRow<'a> {
     /// The id of its last entry.
     pub entry_id: &'a str,
     /// That entry's timestamp as stored.
-    pub timestamp: Time,
+    pub timestamp: StoredTime,
     /// How many messages the branch has of its own.
     pub messages: usize,
     /// The branch point above; null for a branch that starts at a root.
@@ -131,7 +131,7 @@ pub struct LabelRow<'a> {
     /// The label.
     pub label: Option<&'a str>,
     /// When it was set.
-    pub timestamp: Time,
+    pub timestamp: StoredTime,
     /// Whether the labelled entry exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
@@ -275,14 +275,14 @@ pub struct BranchRow<'a> {
     /// Its parent in the tree.
     pub parent_id: Option<&'a str>,
     /// Its timestamp as stored.
-    pub timestamp: Time,
+    pub timestamp: StoredTime,
     /// Its words.
     pub text: &'a str,
 }
 
 /// A timestamp as stored: a string, a number, or nothing.
 #[derive(Debug)]
-pub enum Time {
+pub enum StoredTime {
     /// Nothing that could be a time.
     Absent,
     /// As agents spell it.
@@ -293,7 +293,7 @@ pub enum Time {
     Number(Box<RawValue>),
 }
 
-impl Time {
+impl StoredTime {
     /// Reads an entry's timestamp; its body is needed only if it is not spelled as agents do.
     ///
     /// # Errors
@@ -337,7 +337,7 @@ impl Time {
     }
 }
 
-impl Serialize for Time {
+impl Serialize for StoredTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
             Self::Absent => serializer.serialize_none(),
@@ -367,7 +367,7 @@ pub fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, O
 
 #[cfg(test)]
 mod tests {
-    use super::{RawValue, Time, TreeRow};
+    use super::{RawValue, StoredTime, TreeRow};
 
     #[test]
     fn a_row_is_written_as_the_library_writes_json() {
@@ -380,7 +380,7 @@ mod tests {
             line: u32::MAX,
             r#type: Some("t"),
             role: Some("user"),
-            timestamp: Time::Number(RawValue::from_string("1.50e3".to_owned()).unwrap()),
+            timestamp: StoredTime::Number(RawValue::from_string("1.50e3".to_owned()).unwrap()),
             label: Some("wip"),
             active: true,
             leaf: false,
@@ -400,7 +400,7 @@ mod tests {
             missing_parent: None,
             r#type: None,
             role: None,
-            timestamp: Time::Absent,
+            timestamp: StoredTime::Absent,
             label: None,
             active: false,
             leaf: true,

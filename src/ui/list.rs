@@ -35,7 +35,7 @@ pub struct Listing<'s> {
     frame: Frame,
     columns: Vec<Column>,
     /// What is shown, and how wide; nothing before the first rows came.
-    shown: Vec<Shown>,
+    shown: Vec<ShownColumn>,
     is_begun: bool,
 }
 
@@ -49,14 +49,14 @@ enum Frame {
 
 /// A column that is shown.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct ShownColumn {
     at: usize,
     column: Column,
     width: usize,
 }
 
 /// How many rows are drawn at once, and how many of them decide on the widths.
-pub const PIECE: usize = 1000;
+pub const CHUNK: usize = 1000;
 /// Less of a text says little.
 const FEW: usize = 16;
 /// The most columns that a text takes.
@@ -75,7 +75,7 @@ impl Column {
     }
 }
 
-impl Shown {
+impl ShownColumn {
     /// Returns the fewest columns that are of use.
     fn needs(self) -> usize {
         if self.column.is_text() { self.width.min(FEW) } else { self.width }
@@ -107,7 +107,7 @@ impl<'s> Listing<'s> {
                 Column::Text(_) => widest(at),
                 Column::Wide(_, width) => widest(at).max(width),
             };
-            Shown { at, column, width: width.max(fit::width(column.heading())).clamp(1, LIMIT) }
+            ShownColumn { at, column, width: width.max(fit::width(column.heading())).clamp(1, LIMIT) }
         });
         self.shown = shown.collect();
         self.make_room();
@@ -167,7 +167,7 @@ impl<'s> Listing<'s> {
         items: &[T],
         mut cells: impl FnMut(&T) -> Result<Vec<String>, E>,
     ) -> Result<(), E> {
-        for piece in items.chunks(PIECE) {
+        for piece in items.chunks(CHUNK) {
             let rows = piece.iter().map(&mut cells).collect::<Result<_, E>>()?;
             output.text(&self.rows(rows))?;
         }
@@ -182,7 +182,7 @@ impl<'s> Listing<'s> {
             let headings = self.shown.iter().map(|shown| shown.column.heading().to_owned()).collect();
             self.push(&mut out, &self.table(Some(headings), [], true), Ink::Strong);
         }
-        let cell = |row: &[String], shown: &Shown| {
+        let cell = |row: &[String], shown: &ShownColumn| {
             let text = escape::line(&row[shown.at]);
             // comfy-table puts a wide character into a column of one, so that one is cut before.
             if shown.width == 1 { self.screen.cut(&text, 1).into_owned() } else { text.into_owned() }

@@ -13,13 +13,14 @@ pub mod exit;
 pub mod fit;
 pub mod graph;
 pub mod json;
+pub mod jsonl;
 pub mod list;
 pub mod moved;
 pub mod output;
 pub mod paint;
 pub mod progress;
 pub mod report;
-pub mod rows;
+
 pub mod screen;
 pub mod stats;
 pub mod summary;

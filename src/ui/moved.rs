@@ -8,7 +8,7 @@ use super::entry;
 use super::escape;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::context::State;
+use crate::core::context::Settings;
 use crate::core::edit::navigate::{self, Move};
 use crate::core::error::Result;
 use crate::core::session::body::Bodies;
@@ -33,7 +33,7 @@ pub struct Told<'a> {
     /// How many messages the context has now.
     pub messages: usize,
     /// The settings in force now.
-    pub state: &'a State,
+    pub state: &'a Settings,
 }
 
 /// What stands before the file.

@@ -29,21 +29,21 @@ pub enum Count {
 }
 
 /// Makes the bar, each time that it is to be seen again.
-type Draw = Box<dyn Fn() -> ProgressBar + Send + Sync>;
+type MakeBar = Box<dyn Fn() -> ProgressBar + Send + Sync>;
 
 /// Work whose progress is shown until this is dropped.
-pub struct Progress(Option<(Arc<Shared>, JoinHandle<()>)>);
+pub struct Progress(Option<(Arc<BarTask>, JoinHandle<()>)>);
 
 /// What the thread that draws has in common with the work.
-struct Shared {
-    draw: Draw,
+struct BarTask {
+    draw: MakeBar,
     done: Arc<AtomicU64>,
-    stage: Mutex<Stage>,
+    stage: Mutex<BarState>,
     bell: Condvar,
 }
 
 #[derive(Default)]
-struct Stage {
+struct BarState {
     is_over: bool,
     /// What is seen now.
     bar: Option<ProgressBar>,
@@ -73,14 +73,14 @@ impl Progress {
                 (done, Some(total as u64), format!("{doing} {{wide_bar}} {{pos}}/{{len}} {things}"))
             }
         };
-        let draw: Draw = Box::new(move || {
+        let draw: MakeBar = Box::new(move || {
             let bar = ProgressBar::with_draw_target(total, target());
             if let Ok(style) = ProgressStyle::with_template(&template) {
                 bar.set_style(style.progress_chars(if ascii { "=> " } else { "━╸ " }));
             }
             bar
         });
-        let shared = Arc::new(Shared { draw, done, stage: Mutex::default(), bell: Condvar::new() });
+        let shared = Arc::new(BarTask { draw, done, stage: Mutex::default(), bell: Condvar::new() });
         let drawer = Arc::clone(&shared);
         // Without a thread nothing is shown.
         let thread = parallel::in_background(move || drawer.run(delay));
@@ -111,8 +111,8 @@ impl Drop for Progress {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Stage> {
+impl BarTask {
+    fn lock(&self) -> MutexGuard<'_, BarState> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,7 +133,7 @@ impl Shared {
     }
 }
 
-impl Stage {
+impl BarState {
     fn clear(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -174,9 +174,9 @@ mod tests {
 
     /// A terminal of one line.
     #[derive(Clone, Debug, Default)]
-    struct Line(Arc<Mutex<String>>);
+    struct FakeTerminal(Arc<Mutex<String>>);
 
-    impl Line {
+    impl FakeTerminal {
         fn shows(&self) -> String {
             self.0.lock().unwrap().trim_end().to_owned()
         }
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    impl TermLike for Line {
+    impl TermLike for FakeTerminal {
         fn width(&self) -> u16 {
             40
         }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn it_shows_what_is_done_and_leaves_no_trace() {
-        let (line, done) = (Line::default(), Arc::new(AtomicU64::new(0)));
+        let (line, done) = (FakeTerminal::default(), Arc::new(AtomicU64::new(0)));
         let count = Count::Bytes(Arc::clone(&done), 200);
         let progress = Progress::after(Duration::ZERO, true, "reading", count, line.target());
         line.wait(|shown| shown.starts_with("reading ") && shown.ends_with("  0 %"));
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn it_makes_room_for_other_output_and_comes_back() {
-        let line = Line::default();
+        let line = FakeTerminal::default();
         let count = Count::Things(Arc::new(AtomicU64::new(3)), 12, "files");
         let progress = Progress::after(Duration::ZERO, false, "checking", count, line.target());
         for _ in 0..3 {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_stream_has_no_end_in_sight() {
-        let line = Line::default();
+        let line = FakeTerminal::default();
         let count = Count::Stream(Arc::new(AtomicU64::new(1_500_000)));
         let progress = Progress::after(Duration::ZERO, false, "reading", count, line.target());
         assert_eq!(line.wait(|shown| !shown.is_empty()), "reading: 1.50 MB so far");
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_is_over_in_a_moment_is_not_shown() {
-        let line = Line::default();
+        let line = FakeTerminal::default();
         let count = Count::Stream(Arc::default());
         drop(Progress::after(Duration::MAX, false, "reading", count, line.target()));
         assert_eq!(line.shows(), "");

@@ -80,7 +80,7 @@ impl From<&Error> for Failure {
 
 /// Names the file that a failure of the core is about; done once, where a command ends or turns to
 /// another file. Failures of commands and of writing the output stay as they are.
-pub trait About<T> {
+pub trait AboutFile<T> {
     /// Adds the name of the file.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ pub trait About<T> {
     fn about(self, file: &Path) -> anyhow::Result<T>;
 }
 
-impl<T, E: Into<anyhow::Error>> About<T> for Result<T, E> {
+impl<T, E: Into<anyhow::Error>> AboutFile<T> for Result<T, E> {
     fn about(self, file: &Path) -> anyhow::Result<T> {
         self.map_err(|error| match error.into().downcast::<Error>() {
             Ok(error) => Failure::new(&error, file).into(),
@@ -119,7 +119,7 @@ pub struct Report {
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct StderrMessage<'a> {
     kind: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,9 +132,9 @@ struct Message<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Line<'a, T = ()> {
-    Warning(Message<'a>),
-    Error(Message<'a>),
+enum StderrLine<'a, T = ()> {
+    Warning(StderrMessage<'a>),
+    Error(StderrMessage<'a>),
     Result(T),
 }
 
@@ -153,7 +153,13 @@ impl Report {
         }
         let file = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
         if self.json {
-            return self.object(&Line::<()>::Warning(Message { kind: kind.name(), message, file, line, hint: None }));
+            return self.object(&StderrLine::<()>::Warning(StderrMessage {
+                kind: kind.name(),
+                message,
+                file,
+                line,
+                hint: None,
+            }));
         }
         self.say("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
     }
@@ -183,7 +189,7 @@ impl Report {
 
     /// Gives a result to programs beside an output that owns stdout.
     pub fn result(self, value: &impl Serialize) {
-        self.object(&Line::Result(value));
+        self.object(&StderrLine::Result(value));
     }
 
     /// Tells of a failure.
@@ -192,7 +198,13 @@ impl Report {
         let file = file.as_ref().map(|file| file.display().to_string());
         let hint = hint.as_deref().filter(|_| !self.quiet);
         if self.json {
-            return self.object(&Line::<()>::Error(Message { kind: kind.name(), message, file, line: *line, hint }));
+            return self.object(&StderrLine::<()>::Error(StderrMessage {
+                kind: kind.name(),
+                message,
+                file,
+                line: *line,
+                hint,
+            }));
         }
         let (head, rest) = lines.split_first().map_or((&message[..], &[][..]), |(head, rest)| (&head[..], rest));
         self.say("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));
@@ -202,7 +214,7 @@ impl Report {
         }
     }
 
-    fn object(self, line: &Line<'_, impl Serialize>) {
+    fn object(self, line: &StderrLine<'_, impl Serialize>) {
         if let Ok(json) = serde_json::to_string(line) {
             print(&format!("{}\n", escape::json(&json)));
         }
@@ -235,7 +247,7 @@ mod tests {
     use std::io;
     use std::path::Path;
 
-    use super::{About, Error, ErrorKind, Failure};
+    use super::{AboutFile, Error, ErrorKind, Failure};
 
     #[test]
     fn the_core_s_errors_get_the_first_file_that_is_named_and_others_none() {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::context;
 use super::list::{Column, Listing};
 use super::screen::Screen;
-use crate::core::context::stats::{Part, Stats};
+use crate::core::context::stats::{MessageGroup, Stats};
 use crate::core::context::usage::{Amounts, whole};
 use crate::core::session::Session;
 use crate::core::words::counted;
@@ -32,12 +32,14 @@ pub fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Scree
 
 /// Draws the parts. Their names come last: numbers are of no use unless they are whole.
 fn table(stats: &Stats, screen: &Screen) -> String {
-    let share = |part: &Part| format!("{:.1}%", part.size.share(stats.all));
-    let name = |part: &Part| match &part.name {
+    let share = |part: &MessageGroup| format!("{:.1}%", part.size.share(stats.all));
+    let name = |part: &MessageGroup| match &part.name {
         Some(name) => format!("{} {name}", part.role),
         None => part.role.to_owned(),
     };
-    let row = |part: &Part| vec![part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)];
+    let row = |part: &MessageGroup| {
+        vec![part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)]
+    };
     let rows: Vec<_> = stats.parts.iter().map(row).collect();
     let number = |at: usize, heading| Column::Number(heading, rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
     let columns = [number(0, "tokens"), number(1, "share"), number(2, "messages"), Column::Text("what")];
@@ -135,7 +137,7 @@ struct CompactionRow<'a> {
 impl<'a> StatsRow<'a> {
     /// Takes what was measured.
     pub fn new(session: &'a Session, leaf: Option<&'a str>, stats: &'a Stats) -> Self {
-        let part = |part: &'a Part| {
+        let part = |part: &'a MessageGroup| {
             let (is_result, name) = (part.role == "toolResult", part.name.as_deref());
             PartRow {
                 role: part.role,

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use super::escape;
 use super::fit;
-use super::list::{Column, Listing, PIECE};
+use super::list::{CHUNK, Column, Listing};
 use super::screen::Screen;
 use crate::core::words::counted;
 
 /// One file.
 #[derive(Debug)]
-pub struct File<'a> {
+pub struct FileRow<'a> {
     /// Where it is.
     pub path: &'a Path,
     /// The version that it had.
@@ -25,18 +25,18 @@ pub struct File<'a> {
 }
 
 /// Draws a row for every file that there is something to say of, and a line of counts.
-pub fn table(files: &[File<'_>], screen: &Screen) -> String {
+pub fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
     let news: Vec<_> = files.iter().filter(|file| file.is_news).collect();
     let mut out = String::new();
     if !news.is_empty() {
         let row =
-            |file: &&File<'_>| vec![file.status.to_owned(), version(file, screen), file.path.display().to_string()];
-        let widest = |of: &dyn Fn(&File<'_>) -> usize| news.iter().map(|file| of(file)).max().unwrap_or(0);
+            |file: &&FileRow<'_>| vec![file.status.to_owned(), version(file, screen), file.path.display().to_string()];
+        let widest = |of: &dyn Fn(&FileRow<'_>) -> usize| news.iter().map(|file| of(file)).max().unwrap_or(0);
         let status = Column::Whole("status", widest(&|file| file.status.len()));
         let version = Column::Whole("version", widest(&|file| fit::width(&version(file, screen))));
         let path = Column::Wide("file", widest(&|file| fit::width(&escape::line(&file.path.display().to_string()))));
         let mut listing = Listing::new(&[status, version, path], screen);
-        for piece in news.chunks(PIECE) {
+        for piece in news.chunks(CHUNK) {
             let mut rows: Vec<_> = piece.iter().map(row).collect();
             listing.arrange(&rows);
             for row in &mut rows {
@@ -58,7 +58,7 @@ pub fn table(files: &[File<'_>], screen: &Screen) -> String {
     out
 }
 
-fn version(file: &File<'_>, screen: &Screen) -> String {
+fn version(file: &FileRow<'_>, screen: &Screen) -> String {
     let arrow = screen.arrow();
     match (file.from, file.to) {
         (Some(from), Some(to)) if from != to => format!("{from} {arrow} {to}"),

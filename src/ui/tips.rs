@@ -3,7 +3,7 @@
 use std::io;
 
 use super::escape;
-use super::fit::{self, Give};
+use super::fit::{self, Shrink};
 use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
@@ -93,7 +93,13 @@ pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Resul
     fit::share(
         &mut columns,
         screen.room(),
-        &[Give::Slowly(5, FEW), Give::AtOnce(1, 12), Give::AtOnce(3, 2), Give::Slowly(5, 8), Give::AtOnce(1, 0)],
+        &[
+            Shrink::Slowly(5, FEW),
+            Shrink::AtOnce(1, 12),
+            Shrink::AtOnce(3, 2),
+            Shrink::Slowly(5, 8),
+            Shrink::AtOnce(1, 0),
+        ],
     );
     let [_, dates, _, units, ..] = columns;
     for tip in tips {

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use super::entry::{self, LONGEST_ID, ShortIds, speaker};
 use super::escape;
 use super::excerpt::beside;
-use super::fit::{self, Give};
+use super::fit::{self, Shrink};
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::search::{Excerpt, Query};
 use crate::core::session::Session;
 use crate::core::tree::rows::{Branch, Row, Rows};
-use crate::core::tree::shape::LeftOut;
+use crate::core::tree::shape::Omitted;
 use crate::core::words::counted;
 
 /// Columns of one level of branching.
@@ -33,7 +33,7 @@ pub struct TreeText<'s> {
 }
 
 /// What a row says, piece by piece.
-struct Line {
+struct TreeLine {
     id: String,
     pad: String,
     gutters: String,
@@ -110,14 +110,14 @@ impl<'s> TreeText<'s> {
             &mut columns,
             self.screen.room(),
             &[
-                Give::Slowly(4, gap + FEW),
-                Give::AtOnce(4, 0),
-                Give::Slowly(0, FEW),
-                Give::AtOnce(2, 0),
-                Give::AtOnce(1, 0),
-                Give::Slowly(0, FEW - gap),
-                Give::Slowly(3, gap + 1),
-                Give::AtOnce(3, 0),
+                Shrink::Slowly(4, gap + FEW),
+                Shrink::AtOnce(4, 0),
+                Shrink::Slowly(0, FEW),
+                Shrink::AtOnce(2, 0),
+                Shrink::AtOnce(1, 0),
+                Shrink::Slowly(0, FEW - gap),
+                Shrink::Slowly(3, gap + 1),
+                Shrink::AtOnce(3, 0),
             ],
         );
         let inks = [Ink::Strong].into_iter().chain([Ink::Dim; 4]);
@@ -148,14 +148,14 @@ impl<'s> TreeText<'s> {
     }
 
     /// Gives what a row says, cut to the width.
-    fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> Line {
+    fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> TreeLine {
         let row = self.rows.rows[at];
         let traits = self.session.traits(row.node);
         let id = self.ids.of(row.node);
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
         let text = escape::line(&entry::row(self.screen, traits, words)).into_owned();
-        let mut line = Line {
+        let mut line = TreeLine {
             id,
             pad,
             gutters: self.gutters(row),
@@ -164,7 +164,7 @@ impl<'s> TreeText<'s> {
             text,
             marks: self.marks(at, row),
         };
-        let text = |line: &Line, room: Option<usize>| match excerpt {
+        let text = |line: &TreeLine, room: Option<usize>| match excerpt {
             Some(excerpt) => beside(speaker(traits), &line.text, excerpt, room, self.screen.paint.ascii),
             None => room.map_or_else(|| line.text.clone(), |room| self.cut(&line.text, room)),
         };
@@ -173,13 +173,14 @@ impl<'s> TreeText<'s> {
             return line;
         };
         // What marks the row is worth more than the end of its words, but not than all of them.
-        const GIVES: [Give; 4] = [Give::Slowly(4, 8), Give::AtOnce(5, 0), Give::AtOnce(6, 0), Give::AtOnce(7, 0)];
+        const SHRINKS: [Shrink; 4] =
+            [Shrink::Slowly(4, 8), Shrink::AtOnce(5, 0), Shrink::AtOnce(6, 0), Shrink::AtOnce(7, 0)];
         let mut columns = [0; 8];
         let front = [&mut line.id, &mut line.pad, &mut line.gutters, &mut line.dot];
         columns.iter_mut().zip(&front).for_each(|(columns, piece)| *columns = fit::width(piece));
         columns[4] = width;
         columns[5..].iter_mut().zip(&line.marks).for_each(|(columns, (_, mark))| *columns = 2 + fit::width(mark));
-        fit::share(&mut columns, width, &GIVES);
+        fit::share(&mut columns, width, &SHRINKS);
         front.into_iter().zip(columns).for_each(|(piece, columns)| *piece = self.cut(piece, columns));
         let mut marks = columns[5..].iter();
         line.marks.retain(|_| marks.next().is_some_and(|&columns| columns > 0));
@@ -194,7 +195,7 @@ impl<'s> TreeText<'s> {
         self.screen.cut(text, columns).into_owned()
     }
 
-    fn paint(&self, at: usize, line: &Line) -> String {
+    fn paint(&self, at: usize, line: &TreeLine) -> String {
         let paint = self.screen.paint;
         let mut out = String::new();
         paint.push(&mut out, Ink::Dim, &line.id);
@@ -246,7 +247,7 @@ impl<'s> TreeText<'s> {
     /// parent, the leaf.
     fn marks(&self, at: usize, row: Row) -> Vec<(Ink, String)> {
         let mut marks = Vec::new();
-        marks.extend(left_out(row.left_out).map(|mark| (Ink::Dim, mark)));
+        marks.extend(omitted(row.omitted).map(|mark| (Ink::Dim, mark)));
         if let Some(missing) = self.session.missing_parent(row.node) {
             let missing: String = missing.chars().take(36).collect();
             marks.push((Ink::Warning, format!("(parent {} missing)", escape::line(&missing))));
@@ -263,7 +264,7 @@ impl<'s> TreeText<'s> {
 }
 
 /// Says how many rows are left out around one, if any.
-pub fn left_out(LeftOut { above, below }: LeftOut) -> Option<String> {
+pub fn omitted(Omitted { above, below }: Omitted) -> Option<String> {
     match (above, below) {
         (0, 0) => None,
         (above, 0) => Some(format!("(+{above} above)")),

@@ -4,20 +4,20 @@ use anyhow::Result;
 
 use super::View;
 use crate::core::tree::rows;
-use crate::ui::graph::{Form, Graph, MERMAID_ARROWS, MERMAID_CHARACTERS};
+use crate::ui::graph::{Graph, GraphFormat, MERMAID_ARROWS, MERMAID_CHARACTERS};
 use crate::ui::output::Output;
 
 impl View<'_> {
-    pub(super) fn graph(&mut self, form: Form) -> Result<()> {
+    pub(super) fn graph(&mut self, form: GraphFormat) -> Result<()> {
         let session = self.session;
         let (_, shape) = self.shape()?;
         let kept = match self.args.branches {
             true => shape.landmarks(session, self.leaf),
-            false => shape.sights(session, self.leaf),
+            false => shape.graph_landmarks(session, self.leaf),
         };
-        let knots = shape.knots(&kept);
+        let runs = shape.runs(&kept);
         let rows = rows::of_shape(session, self.leaf, &shape);
-        let drawn = (&shape, &rows, &knots[..]);
+        let drawn = (&shape, &rows, &runs[..]);
         let graph = Graph::new(form, session, drawn, &self.app.screen);
         let mut output = Output::new();
         output.hold();
@@ -27,14 +27,14 @@ impl View<'_> {
             output.text(piece)
         };
         print(&graph.head(&self.bodies.title()?))?;
-        for at in 0..knots.len() {
+        for at in 0..runs.len() {
             let words = graph.speaks(at).map(|node| self.bodies.words(node)).transpose()?;
             print(&graph.knot(at, words.as_deref()))?;
         }
         print(&graph.foot())?;
         output.finish()?;
-        let arrows = knots.iter().filter(|knot| knot.above.is_some()).count();
-        if form == Form::Mermaid && (arrows > MERMAID_ARROWS || characters > MERMAID_CHARACTERS) {
+        let arrows = runs.iter().filter(|knot| knot.above.is_some()).count();
+        if form == GraphFormat::Mermaid && (arrows > MERMAID_ARROWS || characters > MERMAID_CHARACTERS) {
             let limits = format!("{MERMAID_ARROWS} arrows and {MERMAID_CHARACTERS} characters");
             self.app.report.hint(&format!(
                 "Mermaid draws up to {limits} unless it is told otherwise: `--branches`, `--filter` or `--depth` leave \

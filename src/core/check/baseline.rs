@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use super::{Checked, Code, Spot};
+use super::{Checked, Code, RawFinding};
 use crate::core::entry::Scan;
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
@@ -16,7 +16,7 @@ const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
 
 /// What tells findings apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct KnownFinding {
     path: String,
     code: Code,
     entry: Option<String>,
@@ -25,7 +25,7 @@ struct Key {
 
 /// Known findings.
 #[derive(Clone, Debug, Default)]
-pub struct Baseline(BTreeSet<Key>);
+pub struct Baseline(BTreeSet<KnownFinding>);
 
 impl Baseline {
     /// Reads a baseline file.
@@ -46,19 +46,19 @@ impl Baseline {
             let (Some(path), Some(code)) = (entry.get_str("path"), code) else { return Err(no_baseline()) };
             let line = entry.get("line").and_then(|line| std::str::from_utf8(line.bytes()).ok()?.parse().ok());
             let entry = entry.get_str("entryId").map(|id| id.into_owned());
-            known.0.insert(Key { path: path.into_owned(), code, entry, line: line.unwrap_or(0) });
+            known.0.insert(KnownFinding { path: path.into_owned(), code, entry, line: line.unwrap_or(0) });
         }
         Ok(known)
     }
 
     /// Tells whether a finding in a file is known.
-    pub fn knows(&self, path: &str, checked: &Checked, spot: &Spot) -> bool {
-        !self.0.is_empty() && self.0.contains(&Key::of(path, checked, spot))
+    pub fn knows(&self, path: &str, checked: &Checked, spot: &RawFinding) -> bool {
+        !self.0.is_empty() && self.0.contains(&KnownFinding::of(path, checked, spot))
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, path: &str, checked: &Checked, spot: &Spot) {
-        self.0.insert(Key::of(path, checked, spot));
+    pub fn add(&mut self, path: &str, checked: &Checked, spot: &RawFinding) {
+        self.0.insert(KnownFinding::of(path, checked, spot));
     }
 
     /// Takes over what another one knows.
@@ -89,8 +89,8 @@ impl Baseline {
     }
 }
 
-impl Key {
-    fn of(path: &str, checked: &Checked, spot: &Spot) -> Self {
+impl KnownFinding {
+    fn of(path: &str, checked: &Checked, spot: &RawFinding) -> Self {
         let entry = checked.entry_id(spot).map(str::to_owned);
         let line = if entry.is_some() { 0 } else { spot.line };
         Self { path: path.strip_prefix("./").unwrap_or(path).to_owned(), code: spot.code, entry, line }

@@ -26,7 +26,7 @@ impl Severity {
 }
 
 /// What is known of a code.
-struct Entry {
+struct CodeInfo {
     code: Code,
     id: &'static str,
     name: &'static str,
@@ -45,8 +45,8 @@ macro_rules! codes {
         }
 
         /// Every code, in the order of the enum.
-        const CODES: &[Entry] = &[
-            $(Entry { code: Code::$code, id: $id, name: $name, title: concat!($($title),+), agents: $agents },)+
+        const CODES: &[CodeInfo] = &[
+            $(CodeInfo { code: Code::$code, id: $id, name: $name, title: concat!($($title),+), agents: $agents },)+
         ];
     };
 }
@@ -174,7 +174,7 @@ impl Code {
 
     /// Finds a code by its id or its name.
     pub fn find(text: &str) -> Option<Self> {
-        let is_meant = |entry: &&Entry| entry.id.eq_ignore_ascii_case(text) || entry.name == text;
+        let is_meant = |entry: &&CodeInfo| entry.id.eq_ignore_ascii_case(text) || entry.name == text;
         CODES.iter().find(is_meant).map(|entry| entry.code)
     }
 
@@ -211,7 +211,7 @@ impl Code {
         if self.id().starts_with('E') { Severity::Error } else { Severity::Warning }
     }
 
-    fn entry(self) -> &'static Entry {
+    fn entry(self) -> &'static CodeInfo {
         // Every variant is made together with its row, in one order.
         &CODES[self as usize]
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Code, Detail, Spot};
-use crate::core::context::{self, Item};
+use super::{Code, Detail, RawFinding};
+use crate::core::context::{self, ContextMessage};
 use crate::core::entry::{Kind, Role, Stop};
 use crate::core::error::Result;
 use crate::core::read::inspect::Notes;
@@ -12,15 +12,15 @@ use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
-pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
+pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
-    let last = context.items.iter().find_map(|item| match *item {
-        Item::Compaction(node) => Some(node),
+    let last = context.messages.iter().find_map(|item| match *item {
+        ContextMessage::Compaction(node) => Some(node),
         _ => None,
     });
-    let messages = context.items.iter().filter_map(|item| match *item {
-        Item::Stored(node) | Item::Edited { target: node, .. } => Some(node),
+    let messages = context.messages.iter().filter_map(|item| match *item {
+        ContextMessage::Stored(node) | ContextMessage::Edited { target: node, .. } => Some(node),
         _ => None,
     });
     let messages: Vec<NodeId> = messages.filter(|&node| session.traits(node).kind == Kind::Message).collect();
@@ -28,11 +28,11 @@ pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> 
         // One that broke off before it said anything is missed by nobody.
         let says = session.traits(node).has_text || !of_line(&notes.calls, session.line(node)).is_empty();
         if says && is_failed(&mut bodies, node)? {
-            spots.push(Spot::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
         }
     }
-    calls(session, notes, &messages, spots);
-    compactions(session, &mut bodies, last, spots)
+    calls(session, notes, &messages, found);
+    compactions(session, &mut bodies, last, found)
 }
 
 /// Tells whether an assistant's turn ended in failure.
@@ -55,7 +55,7 @@ fn of_line(list: &[(u32, u64)], line: u32) -> Range<usize> {
 }
 
 /// Pairs tool calls with their results. The last calls of all may still be at work.
-fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<Spot>) {
+fn calls(session: &Session, notes: &Notes, messages: &[NodeId], found: &mut Vec<RawFinding>) {
     // Place among the calls by the hash of their ids.
     let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
     for &node in messages {
@@ -66,7 +66,7 @@ fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<
         for place in of_line(&notes.results, line) {
             let call = notes.results[place].1;
             if open.remove(&call).is_none() {
-                spots.push(Spot::new(Code::ResultWithoutCall, line, Some(node), Detail::Call(call)));
+                found.push(RawFinding::new(Code::ResultWithoutCall, line, Some(node), Detail::Call(call)));
             }
         }
     }
@@ -76,22 +76,27 @@ fn calls(session: &Session, notes: &Notes, messages: &[NodeId], spots: &mut Vec<
     open.sort_unstable();
     for (_, node, call) in open {
         let line = session.line(node);
-        spots.push(Spot::new(Code::CallWithoutResult, line, Some(node), Detail::Call(call)));
-        spots.push(Spot::new(Code::LeftOut, line, Some(node), Detail::Call(call)));
+        found.push(RawFinding::new(Code::CallWithoutResult, line, Some(node), Detail::Call(call)));
+        found.push(RawFinding::new(Code::LeftOut, line, Some(node), Detail::Call(call)));
     }
 }
 
 /// Looks at what compactions say they keep.
 ///
 /// `last` is the one that counts at the leaf.
-fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>, spots: &mut Vec<Spot>) -> Result<()> {
+fn compactions(
+    session: &Session,
+    bodies: &mut Bodies<'_>,
+    last: Option<NodeId>,
+    found: &mut Vec<RawFinding>,
+) -> Result<()> {
     let is_message = |&node: &NodeId| matches!(session.traits(node).kind, Kind::Message | Kind::CustomMessage);
     let before = |node: NodeId| {
         let above = session.ancestors(session.parent(node));
         let count = (last == Some(node)).then(|| above.filter(is_message).count())?;
         u32::try_from(count).ok()
     };
-    let mut ranges: Option<Ranges> = None;
+    let mut ranges: Option<Subtrees> = None;
     for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::Compaction) {
         let entry = bodies.entry(node)?;
         if context::remote_history(entry).is_some() {
@@ -102,7 +107,7 @@ fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>,
             continue;
         }
         let Some(kept) = session.find(&kept) else {
-            spots.push(Spot::new(
+            found.push(RawFinding::new(
                 Code::KeptEntryMissing,
                 session.line(node),
                 Some(node),
@@ -110,8 +115,8 @@ fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>,
             ));
             continue;
         };
-        if !ranges.get_or_insert_with(|| Ranges::new(session)).is_above(kept, node) {
-            spots.push(Spot::new(
+        if !ranges.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
+            found.push(RawFinding::new(
                 Code::KeptEntryOffPath,
                 session.line(node),
                 Some(node),
@@ -124,13 +129,13 @@ fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>,
 
 /// Answers who is whose ancestor without walking up: descendants stand right behind an entry in
 /// the order of display.
-struct Ranges {
+struct Subtrees {
     place: Vec<u32>,
     /// One past the place of the last descendant.
     end: Vec<u32>,
 }
 
-impl Ranges {
+impl Subtrees {
     fn new(session: &Session) -> Self {
         let order = walk::display_order(session, None);
         let mut place = vec![0; order.len()];

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::path::Above;
-use super::{Code, Detail, Finding, Spot, lines};
+use super::path::Continuation;
+use super::{Code, Detail, Finding, RawFinding, lines};
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
 use crate::core::read::inspect::{self, Notes, Odd};
@@ -14,17 +14,17 @@ use crate::core::time;
 use crate::core::words::counted;
 
 /// Makes the words of one finding. A file that is no session has no bodies to read.
-pub(super) fn finding(spot: &Spot, notes: &Notes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
+pub(super) fn finding(spot: &RawFinding, notes: &Notes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
     let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(spot.node?).to_owned()));
     let (message, fix) = match bodies {
-        Some(bodies) => Words { spot, notes, session: bodies.session() }.of(bodies)?,
+        Some(bodies) => Wording { spot, notes, session: bodies.session() }.of(bodies)?,
         None => of_no_session(spot),
     };
     let effect = effect(spot);
     Ok(Finding { code: spot.code, line: spot.line, entry_id, message, effect, fix, unreachable: spot.unreachable })
 }
 
-fn of_no_session(spot: &Spot) -> (String, String) {
+fn of_no_session(spot: &RawFinding) -> (String, String) {
     let why = if let Detail::Reason(why) = spot.detail { why } else { "" };
     match spot.code {
         Code::Empty => {
@@ -49,7 +49,7 @@ fn of_no_session(spot: &Spot) -> (String, String) {
 }
 
 /// Says what is lost, then what agents do.
-fn effect(spot: &Spot) -> String {
+fn effect(spot: &RawFinding) -> String {
     let agents = match (spot.code, spot.detail) {
         (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
         (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, _)) => Code::ForeignLine.agents(),
@@ -79,13 +79,13 @@ fn effect(spot: &Spot) -> String {
     }
 }
 
-struct Words<'w> {
-    spot: &'w Spot,
+struct Wording<'w> {
+    spot: &'w RawFinding,
     notes: &'w Notes,
     session: &'w Session,
 }
 
-impl Words<'_> {
+impl Wording<'_> {
     /// Gives message and fix.
     fn of(&self, bodies: &mut Bodies<'_>) -> Result<(String, String)> {
         let line = self.spot.line;
@@ -324,7 +324,7 @@ impl Words<'_> {
     }
 
     /// Says what to do with a root that is none.
-    fn cut(&self, above: Above) -> (String, String) {
+    fn cut(&self, above: Continuation) -> (String, String) {
         let (line, own) = (self.spot.line, self.own());
         let missing = self.spot.node.and_then(|node| self.session.missing_parent(node));
         let what = match missing {
@@ -333,7 +333,7 @@ impl Words<'_> {
         };
         let on_line = |lost: u32| self.notes.lost.get(lost as usize).map_or(0, |lost| lost.line);
         let (more, fix) = match above {
-            Above::Certain { node, lost } => (
+            Continuation::Certain { node, lost } => (
                 format!("; it was on line {}, which is damaged", on_line(lost)),
                 format!(
                     "mend line {} first; else set `parentId` of line {line} to \"{}\"",
@@ -341,12 +341,12 @@ impl Words<'_> {
                     self.session.id(node)
                 ),
             ),
-            Above::Root { lost } => (
+            Continuation::Root { lost } => (
                 format!("; it was on line {}, which is damaged", on_line(lost)),
                 format!("mend line {} first; else set `parentId` of line {line} to null", on_line(lost)),
             ),
-            Above::Likely(node) => (String::new(), self.set_likely(line, node)),
-            Above::Unknown => {
+            Continuation::Likely(node) => (String::new(), self.set_likely(line, node)),
+            Continuation::Unknown => {
                 (String::new(), format!("set `parentId` of line {line} to null: nothing stands before it"))
             }
         };

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Code, Detail, Spot};
+use super::{Code, Detail, RawFinding};
 use crate::core::entry::header::{CURRENT, Declared};
 use crate::core::read::inspect::{Note, Notes, Odd};
 use crate::core::session::Session;
 use crate::core::time::Stamp;
 
-pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, spots: &mut Vec<Spot>) {
-    header(session, spots);
+pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
+    header(session, found);
     let foreign_leaf = foreign_leaf(session, notes);
     for note in &notes.odd {
         let is_list = session.version == 1;
@@ -41,14 +41,14 @@ pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, spot
             Odd::NoParent => continue,
         };
         let detail = Detail::Odd(note.odd, note.detail);
-        spots.push(Spot::new(code, note.line, session.on_line(note.line), detail));
+        found.push(RawFinding::new(code, note.line, session.on_line(note.line), detail));
     }
     for node in session.nodes() {
         if matches!(session.stamp(node), Stamp::Absent | Stamp::Unknown) {
-            spots.push(Spot::new(Code::UnreadableTime, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::new(Code::UnreadableTime, session.line(node), Some(node), Detail::Nothing));
         }
     }
-    missing_blobs(session, notes, blobs, spots);
+    missing_blobs(session, notes, blobs, found);
 }
 
 /// Finds the last line of those that agents take for an entry, if it is none. They drop `null`.
@@ -58,9 +58,9 @@ fn foreign_leaf(session: &Session, notes: &Notes) -> Option<u32> {
     (session.leaf().is_none_or(|leaf| session.line(leaf) < last) && last > session.header.line).then_some(last)
 }
 
-fn header(session: &Session, spots: &mut Vec<Spot>) {
+fn header(session: &Session, found: &mut Vec<RawFinding>) {
     let header = &session.header;
-    let mut push = |code, detail| spots.push(Spot::new(code, header.line, None, detail));
+    let mut push = |code, detail| found.push(RawFinding::new(code, header.line, None, detail));
     match header.version {
         Declared::Odd => push(Code::UnknownVersion, Detail::Nothing),
         Declared::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
@@ -94,12 +94,12 @@ fn odd_header(session: &Session) -> Option<&'static str> {
     None
 }
 
-fn missing_blobs(session: &Session, notes: &Notes, blobs: Option<&Path>, spots: &mut Vec<Spot>) {
+fn missing_blobs(session: &Session, notes: &Notes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
     let mut known: HashMap<[u8; 32], bool> = HashMap::new();
     for ((line, hash), place) in notes.blobs.iter().zip(0..) {
         let is_there = || blobs.is_some_and(|folder| folder.join(hex(hash)).exists());
         if !*known.entry(*hash).or_insert_with(is_there) {
-            spots.push(Spot::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Place(place)));
+            found.push(RawFinding::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Place(place)));
         }
     }
 }

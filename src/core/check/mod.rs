@@ -1,6 +1,6 @@
 //! What is wrong with a session, what it costs, and how to get on.
 //!
-//! A finding is kept as a place and a few numbers ([`Spot`]); its words are made when it is
+//! A finding is kept as a place and a few numbers ([`RawFinding`]); its words are made when it is
 //! reported, so that a file of nothing but faults costs little memory. Nothing here changes a
 //! file, and nothing decides how a finding is printed.
 //!
@@ -55,7 +55,7 @@ pub struct Finding {
 
 /// A finding before its words are made.
 #[derive(Clone, Copy, Debug)]
-pub struct Spot {
+pub struct RawFinding {
     /// What kind of thing.
     pub code: Code,
     /// 1-based line.
@@ -72,7 +72,7 @@ pub(crate) enum Detail {
     /// What is odd about the line, and where.
     Odd(Odd, u32),
     /// A cut: where the path goes on.
-    Above(path::Above),
+    Above(path::Continuation),
     /// The line that has the same id.
     Line(u32),
     /// How many of them there are.
@@ -91,7 +91,7 @@ pub(crate) enum Detail {
     Reason(&'static str),
 }
 
-impl Spot {
+impl RawFinding {
     fn new(code: Code, line: u32, node: Option<NodeId>, detail: Detail) -> Self {
         Self { code, line, node, detail, unreachable: None }
     }
@@ -103,7 +103,7 @@ pub struct Checked {
     session: Option<Session>,
     notes: Notes,
     /// What was found, in the order of lines.
-    pub spots: Vec<Spot>,
+    pub found: Vec<RawFinding>,
 }
 
 /// Checks a file on up to `jobs` threads. `blobs` is the folder in which images are kept that a
@@ -116,12 +116,12 @@ pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checke
         Ok(read) => read,
         Err(error) => return no_session(error),
     };
-    let mut spots = Vec::new();
-    lines::check(&session, &notes, blobs, &mut spots);
-    tree::check(&session, &notes, &mut spots)?;
-    context::check(&session, &notes, &mut spots)?;
-    spots.sort_by_key(|spot| (spot.line, spot.code));
-    Ok(Checked { session: Some(session), notes, spots })
+    let mut found = Vec::new();
+    lines::check(&session, &notes, blobs, &mut found);
+    tree::check(&session, &notes, &mut found)?;
+    context::check(&session, &notes, &mut found)?;
+    found.sort_by_key(|spot| (spot.line, spot.code));
+    Ok(Checked { session: Some(session), notes, found })
 }
 
 fn no_session(error: Error) -> Result<Checked> {
@@ -131,8 +131,8 @@ fn no_session(error: Error) -> Result<Checked> {
         Error::NotASession { line, why } => (Code::NotASession, line, why),
         other => return Err(other),
     };
-    let spots = vec![Spot::new(code, line, None, Detail::Reason(why))];
-    Ok(Checked { session: None, notes: Notes::default(), spots })
+    let found = vec![RawFinding::new(code, line, None, Detail::Reason(why))];
+    Ok(Checked { session: None, notes: Notes::default(), found })
 }
 
 impl Checked {
@@ -142,18 +142,18 @@ impl Checked {
     /// [`Error::Changed`] and [`Error::Io`], since details are read again; and what `each` says.
     pub fn findings<E: From<Error>>(
         &self,
-        wanted: &dyn Fn(&Spot) -> bool,
+        wanted: &dyn Fn(&RawFinding) -> bool,
         each: &mut dyn FnMut(Finding) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut bodies = self.session.as_ref().map(Bodies::new);
-        for spot in self.spots.iter().filter(|spot| wanted(spot)) {
+        for spot in self.found.iter().filter(|spot| wanted(spot)) {
             each(describe::finding(spot, &self.notes, bodies.as_mut())?)?;
         }
         Ok(())
     }
 
     /// Gives the id of the entry that a finding is about.
-    pub fn entry_id(&self, spot: &Spot) -> Option<&str> {
+    pub fn entry_id(&self, spot: &RawFinding) -> Option<&str> {
         Some(self.session.as_ref()?.id(spot.node?))
     }
 }

@@ -9,7 +9,7 @@ use crate::core::session::{NodeId, Session};
 
 /// Where a path goes on above a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Above {
+pub(crate) enum Continuation {
     /// At this entry, which a damaged line names; `lost` is its place among the lost entries.
     Certain { node: NodeId, lost: u32 },
     /// Nowhere: what was lost was a root.
@@ -20,7 +20,7 @@ pub(crate) enum Above {
     Unknown,
 }
 
-impl Above {
+impl Continuation {
     fn node(self) -> Option<NodeId> {
         match self {
             Self::Certain { node, .. } | Self::Likely(node) => Some(node),
@@ -31,9 +31,9 @@ impl Above {
 
 /// The cuts of a session, and how much lies beyond them.
 #[derive(Debug, Default)]
-pub(super) struct Cuts {
+pub(super) struct PathCuts {
     /// Roots that are none: where each goes on.
-    pub(super) above: HashMap<NodeId, Above>,
+    pub(super) above: HashMap<NodeId, Continuation>,
     /// Of every cut on the path how many entries lie beyond it.
     beyond: HashMap<NodeId, u32>,
     /// Of lost entries on the path, by place.
@@ -42,20 +42,20 @@ pub(super) struct Cuts {
     pub(super) runs_into_a_loop: bool,
 }
 
-impl Cuts {
+impl PathCuts {
     pub(super) fn find(session: &Session, notes: &Notes) -> Self {
         let mut cuts = Self::default();
         let lost = lost_by_id(session, notes);
         let ends = ends(session, notes, &lost);
-        let mut guesses: HashMap<&str, Above> = HashMap::new();
+        let mut guesses: HashMap<&str, Continuation> = HashMap::new();
         for (orphan, missing) in session.orphans() {
             // All children of one missing entry hang below one place.
             let above = *guesses.entry(missing).or_insert_with(|| {
                 let place = lost.get(missing).copied();
                 match place.and_then(|lost| Some((lost, *ends.get(lost as usize)?))) {
-                    Some((lost, End::Entry(node))) => Above::Certain { node, lost },
-                    Some((lost, End::Root)) => Above::Root { lost },
-                    Some((_, End::Unknown)) | None => before(orphan),
+                    Some((lost, ChainEnd::Entry(node))) => Continuation::Certain { node, lost },
+                    Some((lost, ChainEnd::Root)) => Continuation::Root { lost },
+                    Some((_, ChainEnd::Unknown)) | None => before(orphan),
                 }
             });
             cuts.above.insert(orphan, above);
@@ -136,15 +136,15 @@ fn lost_by_id<'a>(session: &'a Session, notes: &'a Notes) -> HashMap<&'a str, u3
 
 /// Where a row of lost entries ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum ChainEnd {
     Entry(NodeId),
     Root,
     Unknown,
 }
 
 /// Follows lost entries to the first parent that is there; each is passed once.
-fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<End> {
-    let mut ends: Vec<Option<End>> = vec![None; notes.lost.len()];
+fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<ChainEnd> {
+    let mut ends: Vec<Option<ChainEnd>> = vec![None; notes.lost.len()];
     let mut row = Vec::new();
     for from in 0..ends.len() {
         let mut at = from;
@@ -153,15 +153,15 @@ fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<End>
                 break end;
             }
             // Met again in this row, it has no end.
-            ends[at] = Some(End::Unknown);
+            ends[at] = Some(ChainEnd::Unknown);
             row.push(at);
             match &notes.lost[at].parent {
-                inspect::Above::Root => break End::Root,
-                inspect::Above::Unknown => break End::Unknown,
+                inspect::Above::Root => break ChainEnd::Root,
+                inspect::Above::Unknown => break ChainEnd::Unknown,
                 inspect::Above::Entry(parent) => match (session.find(parent), lost.get(parent.as_str())) {
-                    (Some(node), _) => break End::Entry(node),
+                    (Some(node), _) => break ChainEnd::Entry(node),
                     (None, Some(&place)) => at = place as usize,
-                    (None, None) => break End::Unknown,
+                    (None, None) => break ChainEnd::Unknown,
                 },
             }
         };
@@ -169,12 +169,12 @@ fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<End>
             ends[place] = Some(end);
         }
     }
-    ends.into_iter().map(|end| end.unwrap_or(End::Unknown)).collect()
+    ends.into_iter().map(|end| end.unwrap_or(ChainEnd::Unknown)).collect()
 }
 
 /// Gives the entry before another one in the file.
-fn before(node: NodeId) -> Above {
-    node.0.checked_sub(1).map_or(Above::Unknown, |before| Above::Likely(NodeId(before)))
+fn before(node: NodeId) -> Continuation {
+    node.0.checked_sub(1).map_or(Continuation::Unknown, |before| Continuation::Likely(NodeId(before)))
 }
 
 /// Finds roots that no agent starts a conversation with: an answer, or an entry that was written

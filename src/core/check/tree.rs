@@ -1,7 +1,7 @@
 //! What is wrong with how the entries hang together.
 
-use super::path::{self, Cuts};
-use super::{Code, Detail, Spot};
+use super::path::{self, PathCuts};
+use super::{Code, Detail, RawFinding};
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::read::inspect::{Notes, Twin};
@@ -13,42 +13,42 @@ use crate::core::tree::walk;
 /// agents stamp some entries before they write them.
 const PATIENCE: i64 = 5 * 60 * 1000;
 
-pub(super) fn check(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
-    let cuts = Cuts::find(session, notes);
-    count_lost(notes, &cuts, spots);
+pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
+    let cuts = PathCuts::find(session, notes);
+    count_lost(notes, &cuts, found);
     let size = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     if let Some(leaf) = session.leaf()
-        && let Some(spot) = spots.iter_mut().find(|spot| spot.code == Code::ForeignLeaf)
+        && let Some(spot) = found.iter_mut().find(|spot| spot.code == Code::ForeignLeaf)
     {
         spot.unreachable = Some(size(walk::path(session, Some(leaf)).len()));
     }
     for (orphan, _) in session.orphans() {
-        let above = cuts.above.get(&orphan).copied().unwrap_or(path::Above::Unknown);
-        let mut spot = Spot::new(Code::Orphan, session.line(orphan), Some(orphan), Detail::Above(above));
+        let above = cuts.above.get(&orphan).copied().unwrap_or(path::Continuation::Unknown);
+        let mut spot = RawFinding::new(Code::Orphan, session.line(orphan), Some(orphan), Detail::Above(above));
         spot.unreachable = Some(cuts.beyond(orphan));
-        spots.push(spot);
+        found.push(spot);
     }
     for root in path::severed(session, notes) {
-        let above = cuts.above.get(&root).copied().unwrap_or(path::Above::Unknown);
-        let mut spot = Spot::new(Code::SeveralRoots, session.line(root), Some(root), Detail::Above(above));
+        let above = cuts.above.get(&root).copied().unwrap_or(path::Continuation::Unknown);
+        let mut spot = RawFinding::new(Code::SeveralRoots, session.line(root), Some(root), Detail::Above(above));
         spot.unreachable = Some(cuts.beyond(root));
-        spots.push(spot);
+        found.push(spot);
     }
-    loops(session, &cuts, spots)?;
-    twins(session, notes, spots)?;
-    labels(session, spots);
-    times(session, spots);
-    writers(session, spots);
-    leaf(session, spots)
+    loops(session, &cuts, found)?;
+    twins(session, notes, found)?;
+    labels(session, found);
+    times(session, found);
+    writers(session, found);
+    leaf(session, found)
 }
 
 /// Says of damaged lines what was lost with them.
-fn count_lost(notes: &Notes, cuts: &Cuts, spots: &mut [Spot]) {
+fn count_lost(notes: &Notes, cuts: &PathCuts, found: &mut [RawFinding]) {
     let mut lost = notes.lost.iter().enumerate().peekable();
     // Both are in the order of the file.
     let is_damage =
         |code: Code| matches!(code, Code::MalformedLine | Code::TornLine | Code::NulRun | Code::GluedObjects);
-    for spot in spots.iter_mut().filter(|spot| is_damage(spot.code)) {
+    for spot in found.iter_mut().filter(|spot| is_damage(spot.code)) {
         while lost.next_if(|(_, lost)| lost.line < spot.line).is_some() {}
         let (mut own, mut beyond) = (0, 0);
         while let Some((place, _)) = lost.next_if(|(_, lost)| lost.line == spot.line) {
@@ -60,7 +60,7 @@ fn count_lost(notes: &Notes, cuts: &Cuts, spots: &mut [Spot]) {
 }
 
 /// Reports what is its own ancestor.
-fn loops(session: &Session, cuts: &Cuts, spots: &mut Vec<Spot>) -> Result<()> {
+fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Result<()> {
     if session.cuts().is_empty() {
         return Ok(());
     }
@@ -87,21 +87,21 @@ fn loops(session: &Session, cuts: &Cuts, spots: &mut Vec<Spot>) -> Result<()> {
             (false, true) => 0,
             (false, false) => below + 1,
         };
-        let mut spot = Spot::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
+        let mut spot = RawFinding::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
         spot.unreachable = Some(u32::try_from(count).unwrap_or(u32::MAX));
-        spots.push(spot);
+        found.push(spot);
     }
     Ok(())
 }
 
 /// Reports ids that stand on several lines.
-fn twins(session: &Session, notes: &Notes, spots: &mut Vec<Spot>) -> Result<()> {
+fn twins(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
     for twin in &notes.twins {
         let same = is_same(session, twin)?;
         let code = if same { Code::DuplicateLine } else { Code::DuplicateId };
-        let mut spot = Spot::new(code, twin.line, session.on_line(twin.line), Detail::Line(twin.first_line));
+        let mut spot = RawFinding::new(code, twin.line, session.on_line(twin.line), Detail::Line(twin.first_line));
         spot.unreachable = Some(u32::from(!same));
-        spots.push(spot);
+        found.push(spot);
     }
     Ok(())
 }
@@ -127,16 +127,16 @@ fn is_same(session: &Session, twin: &Twin) -> Result<bool> {
     Ok(true)
 }
 
-fn labels(session: &Session, spots: &mut Vec<Spot>) {
+fn labels(session: &Session, found: &mut Vec<RawFinding>) {
     for (label, place) in session.labels().iter().zip(0..) {
         if label.target.is_none() {
             let line = session.line(label.set_by);
-            spots.push(Spot::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Place(place)));
+            found.push(RawFinding::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Place(place)));
         }
     }
 }
 
-fn times(session: &Session, spots: &mut Vec<Spot>) {
+fn times(session: &Session, found: &mut Vec<RawFinding>) {
     // A label that goes along into a new file keeps its old time.
     for node in session.nodes().filter(|&node| session.traits(node).kind != Kind::Label) {
         let parent = session.parent(node).and_then(|parent| session.stamp(parent).ms());
@@ -144,7 +144,7 @@ fn times(session: &Session, spots: &mut Vec<Spot>) {
             && parent.saturating_sub(own) > PATIENCE
         {
             let gap = Detail::Gap(parent.saturating_sub(own));
-            spots.push(Spot::new(Code::TimeBackwards, session.line(node), Some(node), gap));
+            found.push(RawFinding::new(Code::TimeBackwards, session.line(node), Some(node), gap));
         }
     }
 }
@@ -152,9 +152,9 @@ fn times(session: &Session, spots: &mut Vec<Spot>) {
 /// Reports that two agents wrote at the same time: an answer whose question is not right above it,
 /// since part of another conversation came in between. Nobody can go back to a question and answer
 /// it: going back makes a new question.
-fn writers(session: &Session, spots: &mut Vec<Spot>) {
+fn writers(session: &Session, found: &mut Vec<RawFinding>) {
     let mut last: Option<NodeId> = None;
-    let mut found: Option<(NodeId, NodeId)> = None;
+    let mut first: Option<(NodeId, NodeId)> = None;
     let mut count = 0;
     for node in session.nodes() {
         let traits = session.traits(node);
@@ -164,19 +164,19 @@ fn writers(session: &Session, spots: &mut Vec<Spot>) {
             && parent < between
         {
             count += 1;
-            found = found.or(Some((node, between)));
+            first = first.or(Some((node, between)));
         }
         if traits.kind.is_conversation() {
             last = Some(node);
         }
     }
-    if let Some((node, _)) = found {
-        spots.push(Spot::new(Code::InterleavedWriters, session.line(node), Some(node), Detail::Count(count)));
+    if let Some((node, _)) = first {
+        found.push(RawFinding::new(Code::InterleavedWriters, session.line(node), Some(node), Detail::Count(count)));
     }
 }
 
 /// Reports a leaf that is no part of the conversation and sits on a branch that is not the newest.
-fn leaf(session: &Session, spots: &mut Vec<Spot>) -> Result<()> {
+fn leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
     let is_talk = |node: NodeId| session.traits(node).kind.is_conversation();
     let Some(leaf) = session.leaf().filter(|&leaf| !is_talk(leaf)) else { return Ok(()) };
     let Some(newest) = session.nodes().rev().find(|&node| is_talk(node)) else { return Ok(()) };
@@ -194,8 +194,8 @@ fn leaf(session: &Session, spots: &mut Vec<Spot>) -> Result<()> {
         }
     }
     let left = session.ancestors(newest).take_while(|node| !active[node.index()]).count();
-    let mut spot = Spot::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
+    let mut spot = RawFinding::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
     spot.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
-    spots.push(spot);
+    found.push(spot);
     Ok(())
 }

@@ -18,7 +18,7 @@ const STEPS: usize = 20_000_000;
 
 /// The end of a branch.
 #[derive(Clone, Debug)]
-pub struct Tip {
+pub struct ResumeTip {
     /// The last entry's id.
     pub id: String,
     /// Its 1-based line.
@@ -35,7 +35,7 @@ pub struct Tip {
 
 /// Where agents resume, and where they could.
 #[derive(Clone, Debug)]
-pub struct Why {
+pub struct Resume {
     /// The entry that agents resume at; `None` if they start anew.
     pub leaf: Option<String>,
     /// Its 1-based line.
@@ -43,20 +43,20 @@ pub struct Why {
     /// Why there.
     pub why: String,
     /// The ends of all branches, the one with the newest conversation first.
-    pub tips: Vec<Tip>,
+    pub tips: Vec<ResumeTip>,
 }
 
 /// Explains where agents resume a session.
 ///
 /// # Errors
 /// [`Error`](crate::core::error::Error) if it is no session or cannot be read.
-pub fn explain(source: Source, jobs: usize) -> Result<Why> {
+pub fn explain(source: Source, jobs: usize) -> Result<Resume> {
     let (session, notes) = Session::inspect(source, jobs)?;
-    let mut spots = Vec::new();
-    super::lines::check(&session, &notes, None, &mut spots);
-    let foreign = spots.iter().find(|spot| spot.code == Code::ForeignLeaf).map(|spot| spot.line);
-    super::tree::check(&session, &notes, &mut spots)?;
-    let newest = spots.iter().find(|spot| spot.code == Code::LeafOnOlderBranch);
+    let mut found = Vec::new();
+    super::lines::check(&session, &notes, None, &mut found);
+    let foreign = found.iter().find(|spot| spot.code == Code::ForeignLeaf).map(|spot| spot.line);
+    super::tree::check(&session, &notes, &mut found)?;
+    let newest = found.iter().find(|spot| spot.code == Code::LeafOnOlderBranch);
     let leaf = session.leaf();
     let why = match (foreign, leaf) {
         (Some(line), Some(leaf)) => format!(
@@ -70,7 +70,12 @@ pub fn explain(source: Source, jobs: usize) -> Result<Why> {
     };
     let tips = tips(&session, foreign.is_none())?;
     let leaf = leaf.filter(|_| foreign.is_none());
-    Ok(Why { leaf: leaf.map(|leaf| session.id(leaf).to_owned()), line: leaf.map(|leaf| session.line(leaf)), why, tips })
+    Ok(Resume {
+        leaf: leaf.map(|leaf| session.id(leaf).to_owned()),
+        line: leaf.map(|leaf| session.line(leaf)),
+        why,
+        tips,
+    })
 }
 
 fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
@@ -92,8 +97,8 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
     why
 }
 
-fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
-    let sums = Sums::new(session)?;
+fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<ResumeTip>> {
+    let sums = MessageCounts::new(session)?;
     let leaf = session.leaf();
     let mut bodies = Bodies::new(session);
     let mut steps = 0;
@@ -107,10 +112,10 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
                 is_cheap
                     .then(|| context::build(&mut bodies, Some(node)))
                     .transpose()?
-                    .map(|context| context.items.len())
+                    .map(|context| context.messages.len())
             }
         };
-        tips.push(Tip {
+        tips.push(ResumeTip {
             id: session.id(node).to_owned(),
             line: session.line(node),
             stamp: session.stamp(talk),
@@ -123,14 +128,14 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
 }
 
 /// What adds up along paths, so that many branches cost no more than their entries.
-struct Sums {
+struct MessageCounts {
     /// Messages up to each entry, if nothing on its path does more than add one.
     messages: Vec<u32>,
     is_plain: Vec<bool>,
     depth: Vec<u32>,
 }
 
-impl Sums {
+impl MessageCounts {
     fn new(session: &Session) -> Result<Self> {
         let order = walk::display_order(session, session.leaf());
         let empty = empty_summaries(session)?;

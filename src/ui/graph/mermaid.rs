@@ -1,7 +1,7 @@
 //! The language of Mermaid. Text stands in quotes, and all that could mean something to Mermaid, to
 //! Markdown or to HTML is written as `#NUMBER;`.
 
-use super::{Look, Node, xml_safe};
+use super::{GraphNode, NodeShape, xml_safe};
 
 /// The classes of nodes and how they look; the leaf's comes last and wins.
 const CLASSES: [(&str, &str); 5] = [
@@ -16,12 +16,12 @@ pub(super) fn head() -> String {
     "flowchart TD\n".to_owned()
 }
 
-pub(super) fn node(node: &Node<'_>) -> String {
+pub(super) fn node(node: &GraphNode<'_>) -> String {
     let (left, right) = match node.look {
-        Look::Entry | Look::Run => ("[", "]"),
-        Look::Fork => ("{{", "}}"),
-        Look::Tip => ("([", "])"),
-        Look::Compaction | Look::Summary => ("[[", "]]"),
+        NodeShape::Entry | NodeShape::Run => ("[", "]"),
+        NodeShape::Fork => ("{{", "}}"),
+        NodeShape::Tip => ("([", "])"),
+        NodeShape::Compaction | NodeShape::Summary => ("[[", "]]"),
     };
     let lines: Vec<_> = node.lines.iter().map(|line| escaped(line)).collect();
     let mut out = format!("  n{}{left}\"{}\"{right}\n", node.number, lines.join("<br/>"));
@@ -32,11 +32,11 @@ pub(super) fn node(node: &Node<'_>) -> String {
     out
 }
 
-pub(super) fn foot<'a>(nodes: impl Iterator<Item = Node<'a>>) -> String {
+pub(super) fn foot<'a>(nodes: impl Iterator<Item = GraphNode<'a>>) -> String {
     let mut members = CLASSES.map(|_| Vec::new());
     for node in nodes {
-        let is_summary = matches!(node.look, Look::Compaction | Look::Summary);
-        let is = [node.look == Look::Run, is_summary, node.has_label, node.is_active, node.has_leaf];
+        let is_summary = matches!(node.look, NodeShape::Compaction | NodeShape::Summary);
+        let is = [node.look == NodeShape::Run, is_summary, node.has_label, node.is_active, node.has_leaf];
         for (members, _) in members.iter_mut().zip(is).filter(|(_, is)| *is) {
             members.push(format!("n{}", node.number));
         }

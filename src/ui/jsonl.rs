@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::json::{self, Time, TreeRow};
+use super::json::{self, StoredTime, TreeRow};
 use super::output::Output;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
@@ -17,14 +17,14 @@ use crate::parallel::Pool;
 
 /// What rows say, for any number of threads. A body that must be read is read by one at a time.
 #[derive(Debug)]
-pub struct LineRows<'b, 's> {
+pub struct JsonlRows<'b, 's> {
     session: &'s Session,
     bodies: Mutex<&'b mut Bodies<'s>>,
 }
 
 /// What a row says of its entry's place in the tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct TreePlace {
     /// Its distance from its root.
     pub depth: u32,
     /// Whether it is on the active path.
@@ -33,7 +33,7 @@ pub struct Place {
     pub is_leaf: bool,
 }
 
-impl<'b, 's> LineRows<'b, 's> {
+impl<'b, 's> JsonlRows<'b, 's> {
     /// Prepares to make rows.
     pub fn new(bodies: &'b mut Bodies<'s>) -> Self {
         Self { session: bodies.session(), bodies: Mutex::new(bodies) }
@@ -67,11 +67,11 @@ impl<'b, 's> LineRows<'b, 's> {
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn push_json(&self, out: &mut Vec<u8>, node: NodeId, place: Place) -> Result<()> {
+    pub fn push_json(&self, out: &mut Vec<u8>, node: NodeId, place: TreePlace) -> Result<()> {
         let session = self.session;
-        let timestamp = match Time::kept(session, node) {
+        let timestamp = match StoredTime::kept(session, node) {
             Some(time) => time,
-            None => Time::of(&mut self.lock(), node)?,
+            None => StoredTime::of(&mut self.lock(), node)?,
         };
         let named = (session.traits(node).kind.name(), session.role_name(node));
         let (kind, role) = match named {
@@ -117,7 +117,7 @@ impl<'b, 's> LineRows<'b, 's> {
 type Made<E> = std::result::Result<(), E>;
 
 /// How many rows are made at once.
-const PIECE: usize = 512;
+const CHUNK: usize = 512;
 /// How many pieces a thread may be ahead of what is written.
 const AHEAD: usize = 3;
 
@@ -132,14 +132,14 @@ pub fn write<E: From<io::Error> + Send>(
     jobs: usize,
     make: impl Fn(Range<usize>, &mut Vec<u8>) -> Made<E> + Sync,
 ) -> Made<E> {
-    let pieces = count.div_ceil(PIECE);
+    let pieces = count.div_ceil(CHUNK);
     let jobs = jobs.min(pieces);
     let spare = Mutex::<Vec<Vec<u8>>>::default();
     let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
     let worker = || {
         |piece: usize| {
             let mut buffer = spare().pop().unwrap_or_default();
-            let made = make(piece * PIECE..count.min((piece + 1) * PIECE), &mut buffer);
+            let made = make(piece * CHUNK..count.min((piece + 1) * CHUNK), &mut buffer);
             (buffer, made)
         }
     };
@@ -156,13 +156,13 @@ pub fn write<E: From<io::Error> + Send>(
 mod tests {
     use std::io;
 
-    use super::{PIECE, write};
+    use super::{CHUNK, write};
     use crate::ui::output::Output;
 
     #[test]
     fn an_error_ends_all_threads() {
         let mut output = Output::new();
-        let made = write(&mut output, 20 * PIECE, 4, |range, _| match range.start / PIECE {
+        let made = write(&mut output, 20 * CHUNK, 4, |range, _| match range.start / CHUNK {
             7 => Err(io::Error::other("on purpose")),
             _ => Ok(()),
         });
