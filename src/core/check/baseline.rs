@@ -1,7 +1,7 @@
-//! Findings that are known and do not count: a file of JSON lines, one a finding.
+//! Baselines: files that list known findings, one JSON object per line, which `check` then ignores.
 //!
-//! A finding is known by file, code, and entry, or by its line if it is about no entry: session
-//! files only grow, so that both stay what they are.
+//! A finding is identified by file, code and entry, or by its line if it is not about an entry. Session
+//! files only grow, so that both stay the same.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -11,10 +11,10 @@ use crate::core::entry::Scan;
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
 
-/// The first line of such a file, by which it is told from other files.
+/// The first line of such a file, by which it is recognized.
 const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
 
-/// What tells findings apart.
+/// What identifies a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct KnownFinding {
     path: String,
@@ -31,19 +31,19 @@ impl Baseline {
     /// Reads a baseline file.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it is none.
+    /// [`Error::Usage`] if the text is not a baseline.
     pub fn read(text: &[u8]) -> Result<Self> {
         let mut scan = Scan::default();
         let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let is_first = |line: &[u8]| line.trim_ascii() == FIRST.as_bytes();
         if !lines.next().is_none_or(is_first) {
-            return Err(no_baseline());
+            return Err(not_a_baseline());
         }
         let mut known = Self::default();
         for line in lines {
-            let entry = scan.read(line).map_err(|_| no_baseline())?;
+            let entry = scan.read(line).map_err(|_| not_a_baseline())?;
             let code = entry.get_str("code").and_then(|code| Code::find(&code));
-            let (Some(path), Some(code)) = (entry.get_str("path"), code) else { return Err(no_baseline()) };
+            let (Some(path), Some(code)) = (entry.get_str("path"), code) else { return Err(not_a_baseline()) };
             let line = entry.get("line").and_then(|line| std::str::from_utf8(line.bytes()).ok()?.parse().ok());
             let entry = entry.get_str("entryId").map(|id| id.into_owned());
             known.0.insert(KnownFinding { path: path.into_owned(), code, entry, line: line.unwrap_or(0) });
@@ -51,25 +51,25 @@ impl Baseline {
         Ok(known)
     }
 
-    /// Tells whether a finding in a file is known.
-    pub fn knows(&self, path: &str, checked: &Checked, spot: &RawFinding) -> bool {
-        !self.0.is_empty() && self.0.contains(&KnownFinding::of(path, checked, spot))
+    /// Returns whether a finding in a file is known.
+    pub fn knows(&self, path: &str, checked: &Checked, finding: &RawFinding) -> bool {
+        !self.0.is_empty() && self.0.contains(&KnownFinding::of(path, checked, finding))
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, path: &str, checked: &Checked, spot: &RawFinding) {
-        self.0.insert(KnownFinding::of(path, checked, spot));
+    pub fn add(&mut self, path: &str, checked: &Checked, finding: &RawFinding) {
+        self.0.insert(KnownFinding::of(path, checked, finding));
     }
 
-    /// Takes over what another one knows.
+    /// Adds the findings of another baseline.
     pub fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Writes the file, in an order that keeps changes small.
+    /// Writes the file, sorted so that changes stay small.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Those of `out`.
     pub fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut line = FIRST.as_bytes().to_vec();
         for key in &self.0 {
@@ -90,16 +90,16 @@ impl Baseline {
 }
 
 impl KnownFinding {
-    fn of(path: &str, checked: &Checked, spot: &RawFinding) -> Self {
-        let entry = checked.entry_id(spot).map(str::to_owned);
-        let line = if entry.is_some() { 0 } else { spot.line };
-        Self { path: path.strip_prefix("./").unwrap_or(path).to_owned(), code: spot.code, entry, line }
+    fn of(path: &str, checked: &Checked, finding: &RawFinding) -> Self {
+        let entry = checked.entry_id(finding).map(str::to_owned);
+        let line = if entry.is_some() { 0 } else { finding.line };
+        Self { path: path.strip_prefix("./").unwrap_or(path).to_owned(), code: finding.code, entry, line }
     }
 }
 
-fn no_baseline() -> Error {
+fn not_a_baseline() -> Error {
     Error::Usage {
-        message: "it is no baseline of `check`".to_owned(),
-        hint: "`--update-baseline` writes one; it replaces no other file".to_owned(),
+        message: "not a baseline of `check`".to_owned(),
+        hint: "`--update-baseline` writes one; it does not replace other files".to_owned(),
     }
 }

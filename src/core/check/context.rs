@@ -1,4 +1,5 @@
-//! What is wrong with the conversation as a model would get it.
+//! Findings in the conversation as a model would get it at the leaf: failed turns, tool calls without
+//! results and results without calls, and what compactions keep. All else is up to [`super::tree`].
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -25,7 +26,7 @@ pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding
     });
     let messages: Vec<NodeId> = messages.filter(|&node| session.traits(node).kind == Kind::Message).collect();
     for &node in &messages {
-        // One that broke off before it said anything is missed by nobody.
+        // Nothing is lost with a turn that failed before it said anything.
         let says = session.traits(node).has_text || !of_line(&notes.calls, session.line(node)).is_empty();
         if says && is_failed(&mut bodies, node)? {
             found.push(RawFinding::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
@@ -35,7 +36,7 @@ pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding
     compactions(session, &mut bodies, last, found)
 }
 
-/// Tells whether an assistant's turn ended in failure.
+/// Returns whether an assistant's turn failed.
 fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
     let traits = bodies.session().traits(node);
     Ok(traits.role == Role::Assistant
@@ -49,14 +50,14 @@ fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
         })
 }
 
-/// Gives the places of what was noted of a line.
+/// Returns the range of the notes on a line.
 fn of_line(list: &[(u32, u64)], line: u32) -> Range<usize> {
     list.partition_point(|(other, _)| *other < line)..list.partition_point(|(other, _)| *other <= line)
 }
 
-/// Pairs tool calls with their results. The last calls of all may still be at work.
+/// Pairs tool calls with their results. Calls of the last turn may still be running.
 fn calls(session: &Session, notes: &Notes, messages: &[NodeId], found: &mut Vec<RawFinding>) {
-    // Place among the calls by the hash of their ids.
+    // The call's entry and its place among the calls, by the hash of the call's id.
     let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
     for &node in messages {
         let line = session.line(node);
@@ -81,9 +82,8 @@ fn calls(session: &Session, notes: &Notes, messages: &[NodeId], found: &mut Vec<
     }
 }
 
-/// Looks at what compactions say they keep.
-///
-/// `last` is the one that counts at the leaf.
+/// Finds compactions whose first kept entry is missing or not above them. `last` is the one in force at
+/// the leaf.
 fn compactions(
     session: &Session,
     bodies: &mut Bodies<'_>,
@@ -107,28 +107,20 @@ fn compactions(
             continue;
         }
         let Some(kept) = session.find(&kept) else {
-            found.push(RawFinding::new(
-                Code::KeptEntryMissing,
-                session.line(node),
-                Some(node),
-                Detail::Kept(None, before(node)),
-            ));
+            let detail = Detail::Kept(None, before(node));
+            found.push(RawFinding::new(Code::KeptEntryMissing, session.line(node), Some(node), detail));
             continue;
         };
         if !ranges.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
-            found.push(RawFinding::new(
-                Code::KeptEntryOffPath,
-                session.line(node),
-                Some(node),
-                Detail::Kept(Some(kept), before(node)),
-            ));
+            let detail = Detail::Kept(Some(kept), before(node));
+            found.push(RawFinding::new(Code::KeptEntryOffPath, session.line(node), Some(node), detail));
         }
     }
     Ok(())
 }
 
-/// Answers who is whose ancestor without walking up: descendants stand right behind an entry in
-/// the order of display.
+/// The range of each entry's descendants, which follow it directly in the order of display: whether one
+/// entry is above another is known without a walk.
 struct Subtrees {
     place: Vec<u32>,
     /// One past the place of the last descendant.

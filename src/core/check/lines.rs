@@ -1,4 +1,5 @@
-//! What is wrong with single lines.
+//! Findings in single lines, the header included: what the reader noted about each becomes a code.
+//! What depends on other entries is up to [`super::tree`].
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,7 +29,7 @@ pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, foun
             Odd::Big => Code::BigEntry,
             Odd::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
             Odd::Foreign if is_list => continue,
-            // The last line of all is what agents resume at.
+            // Agents resume at the last line.
             Odd::Foreign if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Odd::Foreign => Code::ForeignLine,
             Odd::SecondHeader => Code::SecondHeader,
@@ -37,7 +38,7 @@ pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, foun
             Odd::NoContent => Code::MissingContent,
             Odd::Content | Odd::Block => Code::OddContent,
             Odd::NoUsage => Code::NoUsage,
-            // A matter of the tree.
+            // Reported with the tree.
             Odd::NoParent => continue,
         };
         let detail = Detail::Odd(note.odd, note.detail);
@@ -51,7 +52,7 @@ pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, foun
     missing_blobs(session, notes, blobs, found);
 }
 
-/// Finds the last line of those that agents take for an entry, if it is none. They drop `null`.
+/// Returns the last line if agents take it for the leaf although it is not an entry. They drop `null`.
 fn foreign_leaf(session: &Session, notes: &Notes) -> Option<u32> {
     let is_taken = |note: &&Note| note.odd == Odd::Foreign || note.odd == Odd::NotAnObject && note.detail == 0;
     let last = notes.odd.iter().rev().find(is_taken).map(|note| note.line)?;
@@ -77,10 +78,10 @@ fn odd_header(session: &Session) -> Option<&'static str> {
     let header = &session.header;
     let raw = crate::core::json::Raw::new(&header.raw);
     let is_string = |name: &str| raw.get(name).is_some_and(|value| value.string_body().is_some());
-    // Agents build file names from it.
+    // Agents use it in file names.
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
     if !header.id.starts_with(|char: char| char.is_ascii_alphanumeric()) || !header.id.chars().all(is_plain) {
-        return Some("its `id` is no name that a file could have");
+        return Some("its `id` cannot be part of a file name");
     }
     if is_string("version") {
         return Some("its `version` is a string, not a number");
@@ -89,7 +90,7 @@ fn odd_header(session: &Session) -> Option<&'static str> {
         return Some("it has no `cwd`, the folder of the project");
     }
     if !matches!(header.stamp, Stamp::Plain(_) | Stamp::Other(_)) || !is_string("timestamp") {
-        return Some("its `timestamp` is no ISO 8601 time");
+        return Some("its `timestamp` is not an ISO 8601 time");
     }
     None
 }
@@ -99,12 +100,12 @@ fn missing_blobs(session: &Session, notes: &Notes, blobs: Option<&Path>, found: 
     for ((line, hash), place) in notes.blobs.iter().zip(0..) {
         let is_there = || blobs.is_some_and(|folder| folder.join(hex(hash)).exists());
         if !*known.entry(*hash).or_insert_with(is_there) {
-            found.push(RawFinding::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Place(place)));
+            found.push(RawFinding::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Index(place)));
         }
     }
 }
 
-/// Spells a hash as the name of its file.
+/// Returns a hash as the name of its file.
 pub(super) fn hex(hash: &[u8; 32]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

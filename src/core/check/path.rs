@@ -1,5 +1,6 @@
-//! The path that agents would resume on if nothing were damaged: where it is cut, and what lies
-//! beyond each cut.
+//! The path from the leaf as it would be in the undamaged file: where damage cuts it, where it goes on
+//! above each cut, and how many entries are beyond. It only estimates losses; no walk elsewhere follows
+//! a repaired path.
 
 use std::collections::HashMap;
 
@@ -10,13 +11,13 @@ use crate::core::session::{NodeId, Session};
 /// Where a path goes on above a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Continuation {
-    /// At this entry, which a damaged line names; `lost` is its place among the lost entries.
+    /// At this entry, which a damaged line names as parent; `lost` is the index of the lost entry.
     Certain { node: NodeId, lost: u32 },
-    /// Nowhere: what was lost was a root.
+    /// Nowhere: the lost entry was a root.
     Root { lost: u32 },
-    /// Perhaps at this entry, the one before it in the file.
+    /// Probably at this entry, the one before it in the file.
     Likely(NodeId),
-    /// Nobody can tell.
+    /// It is not known.
     Unknown,
 }
 
@@ -29,14 +30,14 @@ impl Continuation {
     }
 }
 
-/// The cuts of a session, and how much lies beyond them.
+/// The cuts of a session, and how many entries are beyond them.
 #[derive(Debug, Default)]
 pub(super) struct PathCuts {
-    /// Roots that are none: where each goes on.
+    /// By entry without its parent: where the path goes on.
     pub(super) above: HashMap<NodeId, Continuation>,
-    /// Of every cut on the path how many entries lie beyond it.
+    /// By cut on the path: how many entries are beyond it.
     beyond: HashMap<NodeId, u32>,
-    /// Of lost entries on the path, by place.
+    /// By lost entry on the path: how many entries are beyond it.
     beyond_lost: HashMap<u32, u32>,
     /// Whether the path runs into a loop.
     pub(super) runs_into_a_loop: bool,
@@ -49,7 +50,7 @@ impl PathCuts {
         let ends = ends(session, notes, &lost);
         let mut guesses: HashMap<&str, Continuation> = HashMap::new();
         for (orphan, missing) in session.orphans() {
-            // All children of one missing entry hang below one place.
+            // Siblings have the same parent, missing or not.
             let above = *guesses.entry(missing).or_insert_with(|| {
                 let place = lost.get(missing).copied();
                 match place.and_then(|lost| Some((lost, *ends.get(lost as usize)?))) {
@@ -67,17 +68,17 @@ impl PathCuts {
         cuts
     }
 
-    /// Tells how many entries lie beyond a cut.
+    /// Returns how many entries are beyond a cut.
     pub(super) fn beyond(&self, cut: NodeId) -> u32 {
         self.beyond.get(&cut).copied().unwrap_or(0)
     }
 
-    /// Tells how many entries lie beyond a lost entry, by its place.
+    /// Returns how many entries are beyond a lost entry, given by its index.
     pub(super) fn beyond_lost(&self, lost: usize) -> u32 {
         u32::try_from(lost).ok().and_then(|lost| self.beyond_lost.get(&lost)).copied().unwrap_or(0)
     }
 
-    /// Goes from the leaf over all cuts.
+    /// Follows the path from the leaf over all cuts.
     fn walk(&mut self, session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) {
         let mut seen = vec![false; session.len()];
         let mut length = 0_u32;
@@ -114,9 +115,9 @@ impl PathCuts {
     }
 }
 
-/// Gives the lost entries by their ids; of several with one id the last one counts. What is left
-/// of some does not tell their id: then it is the one that the next entry names as its parent, if
-/// nothing else has that.
+/// Returns the lost entries by their ids; of several with the same id the last one counts. Where the
+/// remains have no id, it is taken to be the one that the next entry names as its parent, unless another
+/// lost entry has that.
 fn lost_by_id<'a>(session: &'a Session, notes: &'a Notes) -> HashMap<&'a str, u32> {
     let lost = notes.lost.iter().zip(0..);
     let mut by_id: HashMap<&str, u32> = lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect();
@@ -134,7 +135,7 @@ fn lost_by_id<'a>(session: &'a Session, notes: &'a Notes) -> HashMap<&'a str, u3
     by_id
 }
 
-/// Where a row of lost entries ends.
+/// Where a chain of lost parents ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChainEnd {
     Entry(NodeId),
@@ -142,19 +143,19 @@ enum ChainEnd {
     Unknown,
 }
 
-/// Follows lost entries to the first parent that is there; each is passed once.
+/// Follows each lost entry to the first parent that exists; each is visited once.
 fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<ChainEnd> {
     let mut ends: Vec<Option<ChainEnd>> = vec![None; notes.lost.len()];
-    let mut row = Vec::new();
+    let mut chain = Vec::new();
     for from in 0..ends.len() {
         let mut at = from;
         let end = loop {
             if let Some(end) = ends[at] {
                 break end;
             }
-            // Met again in this row, it has no end.
+            // Kept if the chain comes back here: a loop has no end.
             ends[at] = Some(ChainEnd::Unknown);
-            row.push(at);
+            chain.push(at);
             match &notes.lost[at].parent {
                 inspect::Above::Root => break ChainEnd::Root,
                 inspect::Above::Unknown => break ChainEnd::Unknown,
@@ -165,20 +166,20 @@ fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<Chai
                 },
             }
         };
-        for place in row.drain(..) {
+        for place in chain.drain(..) {
             ends[place] = Some(end);
         }
     }
     ends.into_iter().map(|end| end.unwrap_or(ChainEnd::Unknown)).collect()
 }
 
-/// Gives the entry before another one in the file.
+/// Returns the entry before another one in the file as its probable parent.
 fn before(node: NodeId) -> Continuation {
     node.0.checked_sub(1).map_or(Continuation::Unknown, |before| Continuation::Likely(NodeId(before)))
 }
 
-/// Finds roots that no agent starts a conversation with: an answer, or an entry that was written
-/// when the leaf was not known. Of an old list all entries have none.
+/// Finds roots that no agent starts a conversation with: answers, and entries without `parentId`, which
+/// all entries of version 1 lack.
 pub(super) fn severed<'a>(session: &'a Session, notes: &'a Notes) -> impl Iterator<Item = NodeId> + 'a {
     let without = notes.odd.iter().filter(|note| note.odd == Odd::NoParent && session.version > 1);
     let mut without = without.filter_map(|note| session.on_line(note.line)).peekable();

@@ -1,4 +1,4 @@
-//! What is wrong with how the entries hang together.
+//! Findings in how entries are connected: cuts, loops, duplicate ids, labels, times, and the leaf.
 
 use super::path::{self, PathCuts};
 use super::{Code, Detail, RawFinding};
@@ -9,31 +9,27 @@ use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
-/// An entry may be older than its parent by this many milliseconds: clocks are not exact, and
-/// agents stamp some entries before they write them.
-const PATIENCE: i64 = 5 * 60 * 1000;
+/// How many milliseconds an entry may be older than its parent: clocks differ, and agents stamp some
+/// entries before they write them.
+const CLOCK_SKEW: i64 = 5 * 60 * 1000;
 
 pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
     let cuts = PathCuts::find(session, notes);
     count_lost(notes, &cuts, found);
     let size = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     if let Some(leaf) = session.leaf()
-        && let Some(spot) = found.iter_mut().find(|spot| spot.code == Code::ForeignLeaf)
+        && let Some(finding) = found.iter_mut().find(|finding| finding.code == Code::ForeignLeaf)
     {
-        spot.unreachable = Some(size(walk::path(session, Some(leaf)).len()));
+        finding.unreachable = Some(size(walk::path(session, Some(leaf)).len()));
     }
-    for (orphan, _) in session.orphans() {
-        let above = cuts.above.get(&orphan).copied().unwrap_or(path::Continuation::Unknown);
-        let mut spot = RawFinding::new(Code::Orphan, session.line(orphan), Some(orphan), Detail::Above(above));
-        spot.unreachable = Some(cuts.beyond(orphan));
-        found.push(spot);
-    }
-    for root in path::severed(session, notes) {
-        let above = cuts.above.get(&root).copied().unwrap_or(path::Continuation::Unknown);
-        let mut spot = RawFinding::new(Code::SeveralRoots, session.line(root), Some(root), Detail::Above(above));
-        spot.unreachable = Some(cuts.beyond(root));
-        found.push(spot);
-    }
+    let mut push_cut = |code, node| {
+        let above = cuts.above.get(&node).copied().unwrap_or(path::Continuation::Unknown);
+        let mut finding = RawFinding::new(code, session.line(node), Some(node), Detail::Above(above));
+        finding.unreachable = Some(cuts.beyond(node));
+        found.push(finding);
+    };
+    session.orphans().for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
+    path::severed(session, notes).for_each(|root| push_cut(Code::SeveralRoots, root));
     loops(session, &cuts, found)?;
     twins(session, notes, found)?;
     labels(session, found);
@@ -42,24 +38,24 @@ pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding
     leaf(session, found)
 }
 
-/// Says of damaged lines what was lost with them.
+/// Sets how many entries were lost with damaged lines.
 fn count_lost(notes: &Notes, cuts: &PathCuts, found: &mut [RawFinding]) {
     let mut lost = notes.lost.iter().enumerate().peekable();
-    // Both are in the order of the file.
+    // Both lists are in the order of the file.
     let is_damage =
         |code: Code| matches!(code, Code::MalformedLine | Code::TornLine | Code::NulRun | Code::GluedObjects);
-    for spot in found.iter_mut().filter(|spot| is_damage(spot.code)) {
-        while lost.next_if(|(_, lost)| lost.line < spot.line).is_some() {}
+    for finding in found.iter_mut().filter(|finding| is_damage(finding.code)) {
+        while lost.next_if(|(_, lost)| lost.line < finding.line).is_some() {}
         let (mut own, mut beyond) = (0, 0);
-        while let Some((place, _)) = lost.next_if(|(_, lost)| lost.line == spot.line) {
+        while let Some((place, _)) = lost.next_if(|(_, lost)| lost.line == finding.line) {
             own += 1;
             beyond = beyond.max(cuts.beyond_lost(place));
         }
-        spot.unreachable = Some(own + beyond);
+        finding.unreachable = Some(own + beyond);
     }
 }
 
-/// Reports what is its own ancestor.
+/// Reports entries that are their own ancestors.
 fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Result<()> {
     if session.cuts().is_empty() {
         return Ok(());
@@ -77,31 +73,31 @@ fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Res
     for cut in in_order {
         let is_own = session.version > 1 && bodies.entry(cut)?.parent_id().as_deref() == Some(session.id(cut));
         let code = if is_own { Code::SelfParent } else { Code::Cycle };
-        // What hangs off it stands right behind it and is deeper.
+        // Its descendants follow it in the order of display and are deeper.
         let from = places[cut.index()];
         let below = order[from + 1..].iter().take_while(|node| depths[node.index()] > 0).count();
         let is_fatal = cuts.runs_into_a_loop && root_of_leaf == Some(cut);
-        // Off the path an entry that is its own parent is shown as a root, a loop is not.
+        // Off the path agents show an entry that is its own parent as a root, but no entry of a loop.
         let count = match (is_fatal, is_own) {
             (true, _) => session.len(),
             (false, true) => 0,
             (false, false) => below + 1,
         };
-        let mut spot = RawFinding::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
-        spot.unreachable = Some(u32::try_from(count).unwrap_or(u32::MAX));
-        found.push(spot);
+        let mut finding = RawFinding::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
+        finding.unreachable = Some(u32::try_from(count).unwrap_or(u32::MAX));
+        found.push(finding);
     }
     Ok(())
 }
 
-/// Reports ids that stand on several lines.
+/// Reports ids that are on several lines.
 fn twins(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
     for twin in &notes.twins {
         let same = is_same(session, twin)?;
         let code = if same { Code::DuplicateLine } else { Code::DuplicateId };
-        let mut spot = RawFinding::new(code, twin.line, session.on_line(twin.line), Detail::Line(twin.first_line));
-        spot.unreachable = Some(u32::from(!same));
-        found.push(spot);
+        let mut finding = RawFinding::new(code, twin.line, session.on_line(twin.line), Detail::Line(twin.first_line));
+        finding.unreachable = Some(u32::from(!same));
+        found.push(finding);
     }
     Ok(())
 }
@@ -131,17 +127,17 @@ fn labels(session: &Session, found: &mut Vec<RawFinding>) {
     for (label, place) in session.labels().iter().zip(0..) {
         if label.target.is_none() {
             let line = session.line(label.set_by);
-            found.push(RawFinding::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Place(place)));
+            found.push(RawFinding::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Index(place)));
         }
     }
 }
 
 fn times(session: &Session, found: &mut Vec<RawFinding>) {
-    // A label that goes along into a new file keeps its old time.
+    // A label that is copied into a new file keeps its old time.
     for node in session.nodes().filter(|&node| session.traits(node).kind != Kind::Label) {
         let parent = session.parent(node).and_then(|parent| session.stamp(parent).ms());
         if let (Some(own), Some(parent)) = (session.stamp(node).ms(), parent)
-            && parent.saturating_sub(own) > PATIENCE
+            && parent.saturating_sub(own) > CLOCK_SKEW
         {
             let gap = Detail::Gap(parent.saturating_sub(own));
             found.push(RawFinding::new(Code::TimeBackwards, session.line(node), Some(node), gap));
@@ -149,9 +145,9 @@ fn times(session: &Session, found: &mut Vec<RawFinding>) {
     }
 }
 
-/// Reports that two agents wrote at the same time: an answer whose question is not right above it,
-/// since part of another conversation came in between. Nobody can go back to a question and answer
-/// it: going back makes a new question.
+/// Reports that two agents wrote at the same time: an answer that does not directly follow its parent in
+/// the file, since entries of another conversation are in between. One agent alone never writes that:
+/// going back starts with a new prompt.
 fn writers(session: &Session, found: &mut Vec<RawFinding>) {
     let mut last: Option<NodeId> = None;
     let mut first: Option<(NodeId, NodeId)> = None;
@@ -175,7 +171,7 @@ fn writers(session: &Session, found: &mut Vec<RawFinding>) {
     }
 }
 
-/// Reports a leaf that is no part of the conversation and sits on a branch that is not the newest.
+/// Reports a leaf that is not part of a conversation and is not on the newest branch.
 fn leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
     let is_talk = |node: NodeId| session.traits(node).kind.is_conversation();
     let Some(leaf) = session.leaf().filter(|&leaf| !is_talk(leaf)) else { return Ok(()) };
@@ -186,7 +182,7 @@ fn leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
     }
     let mut bodies = Bodies::new(session);
     for node in session.ancestors(leaf).take_while(|&node| !is_talk(node)) {
-        // Left there on purpose, by `navigate --save`.
+        // `navigate --save` left it there on purpose.
         if session.traits(node).kind == Kind::Custom
             && bodies.entry(node)?.get_str("customType").as_deref() == Some("session-tree/leaf")
         {
@@ -194,8 +190,8 @@ fn leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
         }
     }
     let left = session.ancestors(newest).take_while(|node| !active[node.index()]).count();
-    let mut spot = RawFinding::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
-    spot.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
-    found.push(spot);
+    let mut finding = RawFinding::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
+    finding.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
+    found.push(finding);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Where agents resume a session, why there, and what the other branches are.
+//! Where agents resume a session and why, with the tips of all branches (`check --why`). Uses the same
+//! checks as findings do, so that both always say the same.
 
 use std::collections::HashSet;
 
@@ -12,22 +13,22 @@ use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
 use crate::core::tree::walk;
 
-/// So many entries are walked over to count the messages of branches whose contexts need more than
-/// adding up; beyond that they are not counted.
+/// How many entries are visited at most to count the messages of branches with compactions, resets or
+/// edits; further such branches are not counted.
 const STEPS: usize = 20_000_000;
 
-/// The end of a branch.
+/// The end of a branch, where agents could resume.
 #[derive(Clone, Debug)]
 pub struct ResumeTip {
-    /// The last entry's id.
+    /// The id of its last entry.
     pub id: String,
-    /// Its 1-based line.
+    /// The 1-based line of that entry.
     pub line: u32,
-    /// When the last entry of its conversation was made.
+    /// The time of the last entry of its conversation.
     pub stamp: Stamp,
-    /// How many messages a model would get there, if it was counted.
+    /// How many messages a model would get there, if they were counted.
     pub messages: Option<usize>,
-    /// Whether it is where agents resume.
+    /// Whether agents resume there.
     pub is_active: bool,
     /// The words of the last entry of its conversation.
     pub words: String,
@@ -36,7 +37,7 @@ pub struct ResumeTip {
 /// Where agents resume, and where they could.
 #[derive(Clone, Debug)]
 pub struct Resume {
-    /// The entry that agents resume at; `None` if they start anew.
+    /// The entry at which agents resume; `None` if they start with an empty conversation.
     pub leaf: Option<String>,
     /// Its 1-based line.
     pub line: Option<u32>,
@@ -49,23 +50,23 @@ pub struct Resume {
 /// Explains where agents resume a session.
 ///
 /// # Errors
-/// [`Error`](crate::core::error::Error) if it is no session or cannot be read.
+/// [`Error`](crate::core::error::Error) if the file is not a session or cannot be read.
 pub fn explain(source: Source, jobs: usize) -> Result<Resume> {
     let (session, notes) = Session::inspect(source, jobs)?;
     let mut found = Vec::new();
     super::lines::check(&session, &notes, None, &mut found);
-    let foreign = found.iter().find(|spot| spot.code == Code::ForeignLeaf).map(|spot| spot.line);
+    let foreign = found.iter().find(|finding| finding.code == Code::ForeignLeaf).map(|finding| finding.line);
     super::tree::check(&session, &notes, &mut found)?;
-    let newest = found.iter().find(|spot| spot.code == Code::LeafOnOlderBranch);
+    let newest = found.iter().find(|finding| finding.code == Code::LeafOnOlderBranch);
     let leaf = session.leaf();
     let why = match (foreign, leaf) {
         (Some(line), Some(leaf)) => format!(
-            "line {line}, the last one, has no `id`: agents take it as the leaf and start anew; `session-tree` goes on at `{}`, line {}",
+            "line {line}, the last one, has no `id`: agents take it as the leaf and start with an empty conversation; `session-tree` resumes at `{}`, line {}",
             session.id(leaf),
             session.line(leaf)
         ),
         (Some(line), None) => format!("line {line}, the last one, has no `id`, and there is no entry"),
-        (None, None) => "there is no entry: the conversation starts anew".to_owned(),
+        (None, None) => "there is no entry: the conversation starts empty".to_owned(),
         (None, Some(leaf)) => because(&session, leaf, newest.is_some()),
     };
     let tips = tips(&session, foreign.is_none())?;
@@ -88,11 +89,11 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
             Some(talk) => {
                 format!("; the conversation goes on below `{}`, line {}", session.id(talk), session.line(talk))
             }
-            None => "; no conversation is above it".to_owned(),
+            None => "; there is no conversation above it".to_owned(),
         };
     }
     if is_older {
-        why += "; that is not the newest conversation";
+        why += "; this is not the newest conversation";
     }
     why
 }
@@ -127,9 +128,9 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<ResumeTip>> {
     Ok(tips)
 }
 
-/// What adds up along paths, so that many branches cost no more than their entries.
+/// Counts of messages that add up along paths, so that all branches together cost one pass.
 struct MessageCounts {
-    /// Messages up to each entry, if nothing on its path does more than add one.
+    /// By entry: the messages on its path, if every entry of that adds one or none.
     messages: Vec<u32>,
     is_plain: Vec<bool>,
     depth: Vec<u32>,
@@ -166,7 +167,7 @@ impl MessageCounts {
     }
 }
 
-/// Finds the branch summaries that add nothing.
+/// Returns the branch summaries that add no message.
 fn empty_summaries(session: &Session) -> Result<HashSet<NodeId>> {
     let mut bodies = Bodies::new(session);
     let mut empty = HashSet::new();
