@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd::{self, App, Global};
@@ -97,30 +97,25 @@ fn explain(error: clap::Error) -> ExitCode {
     // What was typed is shown in the error, so it must not do anything on the terminal.
     let safe = args.iter().map(|arg| escape::line(&arg.to_string_lossy()).into_owned());
     let mut error = Cli::try_parse_from(safe).err().filter(|again| again.kind() == error.kind()).unwrap_or(error);
-    let meant = hints::meant(&mut error, command_in(&args).as_deref());
+    // Nobody who mistypes an option wants it for a value.
+    error.remove(ContextKind::Suggested);
+    let command = command_in(&args);
+    let meant = hints::meant(&mut error, command.as_deref());
     let quiet = args.iter().any(|arg| arg == "--quiet" || arg == "-q");
     if !asks_for_json(args.iter().skip(1).cloned()) {
         let report = Report { quiet, ..cmd::plain_report() };
         let text = error.render();
-        let text = if report.paint.color { text.ansi().to_string() } else { text.to_string() };
-        // Nobody who mistypes an option wants it for a value.
-        let lines = text.split_inclusive('\n').filter(|line| !line.contains("to pass '"));
-        report.verbatim(&lines.collect::<String>().replace("\n\n\n", "\n\n"));
+        report.verbatim(&if report.paint.color { text.ansi().to_string() } else { text.to_string() });
         if let Some(hint) = meant {
             report.hint(&hint);
         }
         return Exit::CouldNot.into();
     }
+    let hint = meant.unwrap_or_else(|| hints::near(&error, command.as_deref()));
     let text = error.to_string();
-    let (message, rest) = text.split_once("\n\n").unwrap_or((&text, ""));
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let message = one_line(message);
+    // Guesses, usage and where help is follow after a blank line.
+    let message = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
-    let rest = rest.split("For more information").next().unwrap_or("");
-    let rest: Vec<_> =
-        rest.lines().filter(|line| !line.contains("to pass '") && !line.starts_with("Usage: ")).collect();
-    let hint = meant.unwrap_or_else(|| one_line(&rest.join("\n")));
-    let hint = if hint.is_empty() { "`session-tree --help` lists the commands".to_owned() } else { hint };
     Report { quiet, ..cmd::json_report() }.failure(&Failure::usage(message, hint));
     Exit::CouldNot.into()
 }

@@ -1,28 +1,80 @@
-//! Session files of coding agents, seen and handled as the trees they are.
+//! Session files of coding agents, read and changed as the trees they are.
 //!
-//! Data flows one way, and a file may only import from what stands to its left (the order within
-//! core is declared, and checked, in `tests/suite/layout.rs`):
+//! # The map
+//!
+//! Data flows one way, and a file may only import from what stands to its left or below:
 //!
 //! ```text
-//! bytes ─► lines ─► entries ─► session ─► operation ─► ui (stdout)
-//! source   line     entry      load       walk shape rows select filter search
-//!          text     preview    session    offer lookup context message summary check
-//!          json     upgrade    body       navigate branch label migrate
-//!          time     problem               usage stats compare
-//!          when                                └────► draft commit ─► lock write (disk)
+//! bytes ─► lines ─► entries ─► session ─► tree · context · naming ─► edit ─► disk
+//!                                              └────────────► ui (stdout)
 //! ```
 //!
-//! * [`core`] holds the rules; it never prints and knows neither environment nor clock.
-//! * [`ui`] turns what core found into text and JSON; it decides nothing.
-//! * [`parallel`] is where threads are started; it stands below all others.
-//! * [`run`] starts other programs, [`hooks`] says what they get and what their answers mean.
-//! * [`cmd`] has one file a subcommand: its arguments and a few calls.
-//! * [`cli`] is the definition of the command line.
+//! | where | what it holds |
+//! |---|---|
+//! | [`cli`] | the definition of the command line; it hands `clap::Command` to what needs it |
+//! | [`cmd`] | one file a subcommand: its arguments, a few calls into core, one into ui |
+//! | [`ui`] | text, tables, JSON and pictures of what core found; it decides nothing about sessions |
+//! | [`hooks`], [`run`] | what hooks get and what their answers mean; child processes |
+//! | [`core`] | the rules of session files, in rooms; it never prints and knows neither environment nor clock |
+//! | [`parallel`] | the one worker pool |
 //!
-//! Invariants, each with a test: imports go one way; nothing recurses over session data; bad input
-//! is a [`core::problem::Problem`], an error means that the operation cannot be done; nothing from
-//! a file reaches a terminal unescaped; only `ui` prints; only [`core::write`] changes files, and what
-//! was not written here is copied, not written anew.
+//! The rooms of core, from the top down; a room imports only from those below it (`tests/suite/layout.rs`
+//! holds the order, and forbids circles):
+//!
+//! | room | what it holds |
+//! |---|---|
+//! | [`core::check`] | findings, what they cost, how to mend them |
+//! | [`core::edit`] | drafts, label, navigate, branch, and bringing them into a file |
+//! | [`core::context`] | what a model sees: state, messages, sizes, usage, comparison, the summary's prompt |
+//! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, what completion offers |
+//! | [`core::tree`] | what is shown, and where: walks, filters, shapes, rows, the view |
+//! | [`core::session`] | the index: ids, parents, children, leaf, labels; bodies read again |
+//! | [`core::migrate`] | old versions brought to 3: ids, lines, whole files |
+//! | [`core::disk`] | locks, who holds a file, rights, and the only code that changes files |
+//! | [`core::search`] | words in text |
+//! | [`core::read`] | sources, lines, loading in blocks, what is odd on the way |
+//! | [`core::entry`] | one line: kind, role, places of its members, the words of a row, the header |
+//! | [`core::time`] | stored and typed times |
+//! | [`core::json`] | the validating parser, lenient strings, writing an object |
+//! | [`core::problem`], [`core::error`] | bad input that can be lived with; why an operation cannot be done |
+//! | [`core::words`] | numbers of things, and lists of names with their meanings |
+//!
+//! # Invariants
+//!
+//! Each has a test: imports go one way; nothing recurses over session data; bad input is a
+//! [`core::problem::Problem`], an error means that the operation cannot be done; nothing from a file reaches
+//! a terminal unescaped; only `ui` prints; only [`core::disk`] changes files, and what was not written here is
+//! copied, not written anew; threads are started only in [`parallel`] and [`run`].
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | session | a file of one JSON object a line in which an agent keeps a conversation |
+//! | line | the bytes up to a LF; numbered from 1 |
+//! | header | the first line that counts: type `session`, id, version, working folder |
+//! | title slot | a line of omp before the header that is kept at one size, so that the title can be changed in place |
+//! | entry | a line with an id: a message, a setting, a label, a summary |
+//! | kind, role | the type of an entry; who a message is from |
+//! | traits | what decides whether an entry is shown: kind, role and a few more |
+//! | body | the text of an entry's line, read again when it is needed |
+//! | parent, children, root | how entries hang together by `parentId`; a root has no parent in the file |
+//! | leaf | the entry where the conversation stands now; the next one hangs at it |
+//! | path | the entries from a root to an entry; the active path ends at the leaf |
+//! | branch | a path below a fork; its end is a tip |
+//! | label | a name that an entry has for people; set and cleared by entries of their own |
+//! | mark | an entry that only says something of another one: a label, a title, a saved move |
+//! | compaction | an entry that stands for the messages before it, which the model no longer sees |
+//! | branch summary | an entry that says what was left behind by a move |
+//! | context | the messages and settings that a model would get at a leaf |
+//! | orphan | an entry whose parent is not in the file |
+//! | foreign line | a line without an id, of another program |
+//! | unfinished line | a last line that is cut short: a crash, or a writer still at work |
+//! | problem, finding | what is odd in a file, told while reading; the same as `check` reports it, with its cost and fix |
+//! | draft, commit | entries on their way into a file; bringing them there under its lock |
+//! | anchor, guard | what new entries hang at; what must not have happened meanwhile |
+//! | record | the file `.NAME.lock` by which programs say that they hold a session |
+//! | not synced | written, but perhaps not on the disk |
 
 pub mod cli;
 pub mod cmd;

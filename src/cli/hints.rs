@@ -42,6 +42,17 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
     Some(hint)
 }
 
+/// Returns what a program is told of how to get on: what comes near a word, or where help is.
+pub(super) fn near(error: &Error, command: Option<&str>) -> String {
+    let guesses = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    match (guesses.iter().find_map(|&kind| error.get(kind)), command) {
+        (Some(ContextValue::Strings(words)), _) => format!("did you mean `{}`?", words.join("` or `")),
+        (Some(word), _) => format!("did you mean `{word}`?"),
+        (None, Some(command)) => format!("`session-tree {command} --help` lists its arguments"),
+        (None, None) => "`session-tree --help` lists the commands".to_owned(),
+    }
+}
+
 /// Gives a command line for a word that is no command.
 fn command_for(word: &str) -> Option<String> {
     if word == LATEST || Path::new(word).is_file() {

@@ -185,17 +185,15 @@ impl BranchArgs {
         }
         self.warn(app, &mut bodies, &fork)?;
         if let Some(path) = &path {
-            let permissions = session.permissions().unwrap_or_else(world::private);
+            let rights = session.rights();
             let mut written = None;
             let fill = &mut |out: &mut dyn Write| {
                 written = Some(self.write(&mut bodies, &fork, &made, out)?);
                 Ok(())
             };
             let absolute = std::path::absolute(path)?;
-            let created = write::create(path, permissions, world::patience(Duration::ZERO), fill);
-            if let Some(unsynced) = created.about(path)? {
-                super::warn_unsynced(app, &unsynced, path);
-            }
+            let created = write::create(path, &rights, world::patience(Duration::ZERO), fill).about(path)?;
+            super::warn_of(app, &created, path);
             (made.written, made.path) = (written, Some(absolute));
         } else {
             let mut output = Output::new();
@@ -347,7 +345,7 @@ impl BranchArgs {
         let is_table = self.format() == Format::Table;
         let ids = ShortIds::new(session);
         let widest = ids.widest(nodes.iter().copied(), usize::MAX);
-        let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text", 0)];
         let listing = match is_table {
             true => Listing::new(&columns, &app.screen),
             false => Listing::new(&[columns[0], columns[2]], &app.screen).bare(),
@@ -355,7 +353,7 @@ impl BranchArgs {
         let mut bodies = Bodies::new(session);
         listing.print(output, nodes, |&node| {
             let words = bodies.words(node)?;
-            let mut row = vec![ids.of(node)];
+            let mut row = vec![ids.of(node).into_owned()];
             row.extend(is_table.then(|| time::minute(session.stamp(node))));
             row.push(entry::text(&app.screen, &words));
             Ok(row)

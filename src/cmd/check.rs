@@ -18,6 +18,7 @@ use super::paths::{self, Job, Paths};
 use super::world;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::{self, Checked, Code, Finding, RawFinding, Severity, why};
+use crate::core::disk::rights::Rights;
 use crate::core::disk::write::{self, Manners, Place};
 use crate::core::error::Error;
 use crate::core::read::source::Source;
@@ -423,17 +424,15 @@ fn refuse_other_files(path: &Path) -> Result<()> {
 fn update(app: &App, path: &Path, known: &Baseline) -> Result<()> {
     world::prepare()?;
     let patience = world::patience(std::time::Duration::from_secs(10));
-    let unsynced = if fs::symlink_metadata(path).is_err() {
-        write::create(path, world::private(), patience, &mut |out| known.write(out))?
+    let effects = if fs::symlink_metadata(path).is_err() {
+        write::create(path, &Rights::usual(), patience, &mut |out| known.write(out))?
     } else {
         let source = Source::open(path)?;
         let no_file = || Failure::usage("the baseline must be a file", "name a file");
         let place = Place::new(path, source.stat().ok_or_else(no_file)?)?;
         let manners = Manners { patience, force: false };
-        write::replace(&place, manners, false, &mut |out| known.write(out))?.unsynced
+        write::replace(&place, manners, false, &mut |out| known.write(out))?
     };
-    if let Some(unsynced) = unsynced {
-        super::warn_unsynced(app, &unsynced, path);
-    }
+    super::warn_of(app, &effects, path);
     Ok(())
 }

@@ -238,12 +238,16 @@ impl LabelArgs {
         let mut bodies = Bodies::new(session);
         let ids = ShortIds::new(session);
         let id = |label: &Label| match label.target {
-            Some(target) => ids.of(target),
+            Some(target) => ids.of(target).into_owned(),
             None => escape::line(&label.target_id).into_owned(),
         };
         let widest = labels.iter().map(|label| fit::width(&id(label))).max().unwrap_or(0);
-        let columns =
-            [Column::Whole("id", widest), Column::Text("label"), Column::Whole("when (UTC)", 16), Column::Text("text")];
+        let columns = [
+            Column::Whole("id", widest),
+            Column::Text("label", 0),
+            Column::Whole("when (UTC)", 16),
+            Column::Text("text", 0),
+        ];
         Listing::new(&columns, &app.screen).print(output, &labels, |label| {
             let text = match label.target {
                 Some(target) => {

@@ -15,7 +15,10 @@ use clap::{Args, ValueEnum};
 use super::App;
 use super::paths::{self, Job, Paths};
 use super::world::{self, Writing};
-use crate::core::disk::write::{self, Backup, Place, Unsynced};
+use crate::core::disk;
+use crate::core::disk::backup::Backup;
+use crate::core::disk::rights::Rights;
+use crate::core::disk::write::{self, Place, SideEffects};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::migrate::{self, Need, Torn};
 use crate::core::problem::WarningKind;
@@ -84,13 +87,12 @@ struct Outcome {
     to: Option<u32>,
     status: Status,
     error: Option<Failure>,
-    broke_links: bool,
-    unsynced: Option<Unsynced>,
+    effects: SideEffects,
 }
 
 impl Outcome {
     fn of(from: Option<u32>, to: Option<u32>, status: Status) -> Self {
-        Self { from, to, status, error: None, broke_links: false, unsynced: None }
+        Self { from, to, status, error: None, effects: SideEffects::default() }
     }
 }
 
@@ -225,7 +227,7 @@ impl MigrateArgs {
             });
         }
         if !self.check && !self.dry_run {
-            write::clear_left_over(path);
+            disk::clear_left_over(path);
         }
         let source = Source::open(path)?;
         let _progress = only.map(|app| app.reading(&source));
@@ -257,8 +259,7 @@ impl MigrateArgs {
             if let (Err(_), Some(backup)) = (&replaced, backup) {
                 backup.discard(place.path());
             }
-            let replaced = replaced?;
-            (outcome.broke_links, outcome.unsynced) = (replaced.broke_links, replaced.unsynced);
+            outcome.effects = replaced?;
             outcome.status = Status::Migrated;
         }
         outcome.to = Some(migrate::CURRENT);
@@ -285,7 +286,7 @@ impl MigrateArgs {
             Need::Newer(version) => (version, version, Status::Newer),
         };
         let (from, to, status) = outcome;
-        let mut unsynced = None;
+        let mut effects = SideEffects::default();
         if output == Path::new("-") {
             let mut stdout = Output::new();
             stdout.hold();
@@ -293,15 +294,12 @@ impl MigrateArgs {
             drop(progress);
             stdout.finish()?;
         } else {
-            let permissions = source.permissions().unwrap_or_else(world::private);
             let patience = self.writing.manners().patience;
-            let created = write::create(output, permissions, patience, &mut |out| copy(out));
-            unsynced = created.map_err(|error| Failure::new(&error, output))?;
+            let created = write::create(output, &Rights::like(&source), patience, &mut |out| copy(out));
+            effects = created.map_err(|error| Failure::new(&error, output))?;
             drop(progress);
         }
-        if let Some(unsynced) = unsynced {
-            super::warn_unsynced(app, &unsynced, output);
-        }
+        super::warn_of(app, &effects, output);
         let outcomes = [Outcome::of(Some(from), Some(to), status)];
         if output == Path::new("-") {
             if self.is_json() {
@@ -335,12 +333,7 @@ impl MigrateArgs {
                 (None, Status::Newer, Some(version)) => self.warn_of_newer(app, &job.path, version),
                 _ => {}
             }
-            if outcome.broke_links {
-                app.report.warn(WarningKind::HardLink, super::HARD_LINK, Some(&job.path), None);
-            }
-            if let Some(unsynced) = &outcome.unsynced {
-                super::warn_unsynced(app, unsynced, &job.path);
-            }
+            super::warn_of(app, &outcome.effects, &job.path);
             if self.is_json() {
                 output.json_line(&row(job, outcome))?;
             }

@@ -11,7 +11,7 @@ use std::thread;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::core::disk::write::Unsynced;
+use crate::core::disk::write::{SideEffects, Unsynced};
 use crate::core::edit::commit::Committed;
 use crate::core::error::{Error, reason};
 use crate::core::naming;
@@ -141,15 +141,19 @@ ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
     format!("{examples}\n\n{forms}")
 }
 
-/// Said when a file with several names was replaced.
-const HARD_LINK: &str = "the file has other names (hard links): they go on naming what it was";
-
-/// Warns that a file is written, but may be found under its old name, or not at all, after a power
-/// failure.
-fn warn_unsynced(app: &App, unsynced: &Unsynced, path: &Path) {
-    let (Unsynced::Data(cause) | Unsynced::Folder(cause)) = unsynced;
-    let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
-    app.report.warn(WarningKind::FolderNotSynced, &message, Some(path), None);
+/// Warns of what a write did, or could not do, beside what was asked for.
+fn warn_of(app: &App, effects: &SideEffects, path: &Path) {
+    let warn = |kind, message: &str| app.report.warn(kind, message, Some(path), None);
+    if effects.broke_links {
+        warn(WarningKind::HardLink, "the file has other names (hard links): they go on naming what it was");
+    }
+    if effects.dropped_rights {
+        warn(WarningKind::RightsDropped, "its group or access list could not be kept: their rights are dropped");
+    }
+    if let Some(Unsynced::Folder(cause)) = &effects.unsynced {
+        let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
+        warn(WarningKind::FolderNotSynced, &message);
+    }
 }
 
 /// Ends a command that changed a file: a failure to print what was done says that it is done, and
@@ -204,19 +208,15 @@ impl SessionArg {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
             app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
-        if done.broke_links {
-            app.report.warn(WarningKind::HardLink, HARD_LINK, Some(&self.session), None);
-        }
         if done.closed_torn_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
             app.report.warn(WarningKind::TornLine, message, Some(&self.session), None);
         }
-        match done.unsynced.take()? {
+        let effects = std::mem::take(&mut done.effects);
+        warn_of(app, &effects, &self.session);
+        match effects.unsynced? {
             Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
-            unsynced @ Unsynced::Folder(_) => {
-                warn_unsynced(app, &unsynced, &self.session);
-                None
-            }
+            Unsynced::Folder(_) => None,
         }
     }
 

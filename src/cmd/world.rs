@@ -2,11 +2,9 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs::Permissions;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -160,11 +158,6 @@ pub(super) fn session_id() -> String {
 fn session_id_at(since: Duration) -> String {
     let time = uuid::Timestamp::from_unix(uuid::NoContext, since.as_secs(), since.subsec_nanos());
     Uuid::new_v7(time).to_string()
-}
-
-/// Gives the permissions of a new file that comes from no other one.
-pub(super) fn private() -> Permissions {
-    Permissions::from_mode(0o600)
 }
 
 /// Gives the folders in which sessions are kept: those of `SESSION_TREE_DIR`, and where pi (as of

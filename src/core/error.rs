@@ -116,6 +116,8 @@ pub enum Error {
     Locked {
         /// Its process, if the lock says so.
         holder: Option<u32>,
+        /// The record that says that it is locked.
+        record: PathBuf,
     },
     /// Another program has the file open for writing.
     InUse {
@@ -244,10 +246,13 @@ impl Error {
             }
             Self::NotAUserMessage { nearest: None, id, .. } => Some(format!("copy up to it with `--at {id}`")),
             Self::ReadOnly { .. } => Some("write to a copy, or to another folder".to_owned()),
-            Self::Locked { holder: Some(pid) } => {
-                Some(format!("wait for process {pid}, or give it more time with `--lock-timeout`"))
+            Self::Locked { holder, record } => {
+                let who = holder.map_or("it".to_owned(), |pid| format!("process {pid}"));
+                let record = record.display();
+                Some(format!(
+                    "wait for {who}, or give it more time with `--lock-timeout`; if nothing works on the session, remove `{record}`"
+                ))
             }
-            Self::Locked { holder: None } => Some("give it more time with `--lock-timeout`".to_owned()),
             Self::InUse { holder, replaces: false } => {
                 Some(format!("close the session in {} first; `--force` writes all the same", holder.program))
             }
@@ -288,8 +293,8 @@ impl fmt::Display for Error {
                 write!(f, "cannot branch at `{id}`: it is {what}, no user message")
             }
             Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {}", reason(cause)),
-            Self::Locked { holder: Some(pid) } => write!(f, "cannot lock it: process {pid} holds the lock"),
-            Self::Locked { holder: None } => f.write_str("cannot lock it: another program holds the lock"),
+            Self::Locked { holder: Some(pid), .. } => write!(f, "cannot lock it: process {pid} holds the lock"),
+            Self::Locked { holder: None, .. } => f.write_str("cannot lock it: another program holds the lock"),
             Self::InUse { holder: Holder { pid, program }, .. } => {
                 write!(f, "in use: {program} (process {pid}) has it open for writing and would not see the change")
             }

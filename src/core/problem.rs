@@ -55,6 +55,8 @@ listed! {
         NothingToSummarize = "nothing-to-summarize",
         /// the change is made, but the system could not sync the folder: after a power failure the old state may be back
         FolderNotSynced = "folder-not-synced",
+        /// a new form, a copy or a fork of a file could not get its group or access list: their rights are dropped
+        RightsDropped = "rights-dropped",
         /// the file has other names, which go on naming what it was
         HardLink = "hard-link",
         /// a hook failed after everything was done; that stays

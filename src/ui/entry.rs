@@ -76,9 +76,10 @@ impl<'s> ShortIds<'s> {
     }
 
     /// Returns as much of an entry's id as is shown, safe to print.
-    pub fn of(&self, node: NodeId) -> String {
-        let id: String = self.session.id(node).chars().take(self.lengths[node.index()]).collect();
-        escape::line(&id).into_owned()
+    pub fn of(&self, node: NodeId) -> Cow<'s, str> {
+        let id = self.session.id(node);
+        let end = id.char_indices().nth(self.lengths[node.index()]).map_or(id.len(), |(end, _)| end);
+        escape::line(&id[..end])
     }
 
     /// Returns the columns that the widest of some ids takes, those of more than `most` left out.

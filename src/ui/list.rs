@@ -22,10 +22,8 @@ pub enum Column {
     Whole(&'static str, usize),
     /// As [`Self::Whole`], with numbers.
     Number(&'static str, usize),
-    /// It is cut where there is no room. It takes what its first rows need.
-    Text(&'static str),
-    /// As [`Self::Text`], but it takes so much even if its first rows are short.
-    Wide(&'static str, usize),
+    /// It is cut where there is no room. It takes what its first rows need, and at least so much.
+    Text(&'static str, usize),
 }
 
 /// A table that is drawn in pieces.
@@ -66,12 +64,12 @@ const LIMIT: usize = 60_000;
 
 impl Column {
     fn heading(self) -> &'static str {
-        let (Self::Whole(heading, _) | Self::Number(heading, _) | Self::Text(heading) | Self::Wide(heading, _)) = self;
+        let (Self::Whole(heading, _) | Self::Number(heading, _) | Self::Text(heading, _)) = self;
         heading
     }
 
     fn is_text(self) -> bool {
-        matches!(self, Self::Text(_) | Self::Wide(..))
+        matches!(self, Self::Text(..))
     }
 }
 
@@ -99,13 +97,14 @@ impl<'s> Listing<'s> {
         if !self.shown.is_empty() {
             return;
         }
-        let widest =
-            |at: usize| rows.iter().map(|row| fit::width(&escape::line(&row[at]))).max().unwrap_or(0).min(MOST);
+        let measured = |at: usize| rows.iter().map(|row| fit::width(&escape::line(&row[at]))).max().unwrap_or(0);
+        // What comes after the first rows may be longer than they are, and nothing stands beside it.
+        let is_open = |at: usize| at + 1 == self.columns.len() && (rows.len() >= CHUNK || self.screen.width.is_none());
         let shown = self.columns.iter().enumerate().map(|(at, &column)| {
             let width = match column {
                 Column::Whole(_, width) | Column::Number(_, width) => width,
-                Column::Text(_) => widest(at),
-                Column::Wide(_, width) => widest(at).max(width),
+                Column::Text(_, least) if is_open(at) => least.max(MOST),
+                Column::Text(_, least) => measured(at).min(MOST).max(least),
             };
             ShownColumn { at, column, width: width.max(fit::width(column.heading())).clamp(1, LIMIT) }
         });

@@ -42,7 +42,7 @@ fn table(stats: &Stats, screen: &Screen) -> String {
     };
     let rows: Vec<_> = stats.parts.iter().map(row).collect();
     let number = |at: usize, heading| Column::Number(heading, rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
-    let columns = [number(0, "tokens"), number(1, "share"), number(2, "messages"), Column::Text("what")];
+    let columns = [number(0, "tokens"), number(1, "share"), number(2, "messages"), Column::Text("what", 0)];
     let mut listing = Listing::new(&columns, screen);
     listing.rows(rows) + &listing.foot()
 }

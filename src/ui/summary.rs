@@ -34,7 +34,7 @@ pub fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
         let widest = |of: &dyn Fn(&FileRow<'_>) -> usize| news.iter().map(|file| of(file)).max().unwrap_or(0);
         let status = Column::Whole("status", widest(&|file| file.status.len()));
         let version = Column::Whole("version", widest(&|file| fit::width(&version(file, screen))));
-        let path = Column::Wide("file", widest(&|file| fit::width(&escape::line(&file.path.display().to_string()))));
+        let path = Column::Text("file", widest(&|file| fit::width(&escape::line(&file.path.display().to_string()))));
         let mut listing = Listing::new(&[status, version, path], screen);
         for piece in news.chunks(CHUNK) {
             let mut rows: Vec<_> = piece.iter().map(row).collect();

@@ -67,7 +67,8 @@ pub fn table(
     screen: &Screen,
 ) -> io::Result<()> {
     let [ids, digits] = widths(tips);
-    let columns = [Column::Whole(id, ids), Column::Whole(when, 16), Column::Number(count, digits), Column::Text(text)];
+    let columns =
+        [Column::Whole(id, ids), Column::Whole(when, 16), Column::Number(count, digits), Column::Text(text, 0)];
     Listing::new(&columns, screen).print(output, tips, |tip| Ok(tip.cells(screen)))
 }
 

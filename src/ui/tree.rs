@@ -151,7 +151,7 @@ impl<'s> TreeText<'s> {
     fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> TreeLine {
         let row = self.rows.rows[at];
         let traits = self.session.traits(row.node);
-        let id = self.ids.of(row.node);
+        let id = self.ids.of(row.node).into_owned();
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
         let text = escape::line(&entry::row(self.screen, traits, words)).into_owned();
@@ -181,7 +181,9 @@ impl<'s> TreeText<'s> {
         columns[4] = width;
         columns[5..].iter_mut().zip(&line.marks).for_each(|(columns, (_, mark))| *columns = 2 + fit::width(mark));
         fit::share(&mut columns, width, &SHRINKS);
-        front.into_iter().zip(columns).for_each(|(piece, columns)| *piece = self.cut(piece, columns));
+        for (piece, columns) in front.into_iter().zip(columns).filter(|(piece, columns)| piece.len() > *columns) {
+            *piece = self.cut(piece, columns);
+        }
         let mut marks = columns[5..].iter();
         line.marks.retain(|_| marks.next().is_some_and(|&columns| columns > 0));
         let label = self.cut(&line.label, columns[4]);

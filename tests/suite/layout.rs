@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 /// The parts of the program: each may import from itself and from those before it.
 const PARTS: [&str; 3] = ["core", "ui", "cmd"];
 
-/// The modules of core: each may import only from those before it.
-const CORE: [&str; 43] = [
-    "listed", "count", "holder", "error", "problem", "source", "line", "text", "json", "time", "when", "entry",
-    "header", "preview", "inspect", "load", "upgrade", "session", "body", "walk", "filter", "shape", "rows", "search",
-    "select", "offer", "lookup", "context", "message", "usage", "stats", "compare", "files", "summary", "draft",
-    "label", "navigate", "branch", "lock", "write", "migrate", "commit", "check",
+/// The rooms of core: each may import only from those before it.
+const CORE: [&str; 16] = [
+    "words", "error", "problem", "json", "time", "entry", "read", "search", "disk", "migrate", "session", "tree",
+    "naming", "context", "edit", "check",
 ];
 
 /// Names that core has no business with: the command line, printing, environment and clock.

@@ -1,11 +1,11 @@
 //! Tables fit the screen: what gives way, in which order, and that no row is ever wider.
 
-use session_tree::ui::list::{Column, Listing};
+use session_tree::ui::list::{CHUNK, Column, Listing};
 use session_tree::ui::screen::Screen;
 use unicode_width::UnicodeWidthStr;
 
 const COLUMNS: [Column; 4] =
-    [Column::Whole("id", 8), Column::Whole("when", 16), Column::Text("label"), Column::Text("text")];
+    [Column::Whole("id", 8), Column::Whole("when", 16), Column::Text("label", 0), Column::Text("text", 0)];
 
 fn draw(columns: &[Column], screen: &Screen, rows: &[Vec<String>]) -> Vec<String> {
     let mut listing = Listing::new(columns, screen);
@@ -59,10 +59,15 @@ fn what_says_least_gives_way_first() {
 
 #[test]
 fn the_first_rows_decide_on_the_widths() {
-    let screen = Screen::default();
-    let mut listing = Listing::new(&[Column::Whole("id", 2), Column::Text("text")], &screen);
-    assert_eq!(listing.rows(vec![row(&["a", "short one"])]), "id  text\na   short one\n");
-    assert_eq!(listing.rows(vec![row(&["bb", "longer than it"])]), "bb  longer t…\n");
+    let screen = Screen { width: Some(30), ..Screen::default() };
+    let mut listing =
+        Listing::new(&[Column::Whole("id", 2), Column::Text("label", 0), Column::Text("text", 0)], &screen);
+    let first = vec![row(&["a", "short", "one"]); CHUNK];
+    assert!(listing.rows(first).starts_with("id  label  text\na   short  one\na   short  one\n"));
+    assert_eq!(
+        listing.rows(vec![row(&["bb", "longer", "goes on as far as it can"])]),
+        "bb  long…  goes on as far as …\n"
+    );
     assert_eq!(listing.foot(), "");
 }
 

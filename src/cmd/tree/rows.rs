@@ -99,10 +99,10 @@ impl View<'_> {
         let columns = [
             Column::Whole("id", ids.widest(nodes.iter().copied(), usize::MAX)),
             Column::Whole("when (UTC)", 16),
-            Column::Text("type"),
-            Column::Text("label"),
+            Column::Text("type", 0),
+            Column::Text("label", 0),
             // Beside the words there is to be room for what was searched for.
-            if is_search { Column::Wide("text", 400) } else { Column::Text("text") },
+            Column::Text("text", if is_search { 400 } else { 0 }),
         ];
         let mut listing = Listing::new(&columns, screen);
         for piece in nodes.chunks(CHUNK) {
@@ -111,7 +111,7 @@ impl View<'_> {
                 let words = self.bodies.words(node)?;
                 let label = session.label(node).map_or("", |label| label.name.as_str());
                 rows.push(vec![
-                    ids.of(node),
+                    ids.of(node).into_owned(),
                     time::minute(session.stamp(node)),
                     self.kind(node).to_owned(),
                     label.to_owned(),

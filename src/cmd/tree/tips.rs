@@ -30,7 +30,7 @@ impl View<'_> {
             let words = self.bodies.words(tip.first)?;
             let traits = session.traits(tip.first);
             texts.push(TipText {
-                id: ids.of(tip.node),
+                id: ids.of(tip.node).into_owned(),
                 stamp: session.stamp(tip.node),
                 messages: Some(tip.messages),
                 is_active: tip.has_leaf,

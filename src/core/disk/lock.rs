@@ -82,7 +82,7 @@ impl Lock {
             }
             patience.check()?;
             if waited >= patience.timeout {
-                return Err(Error::Locked { holder: holder(&record) });
+                return Err(Error::Locked { holder: holder(&record), record });
             }
             thread::sleep(TURN);
             waited += TURN;

@@ -1,22 +1,21 @@
 //! The only code that changes files: appends, whole-file changes, and new files (semantics:
 //! "Writing"). Whatever fails or is interrupted, what was there before stays.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{self as unix, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags};
 
 use super::holder;
-use super::lock::{Lock, Patience, beside, goes_by, is_alive};
+use super::lock::{Lock, Patience, goes_by};
+use super::rights::Rights;
+use super::temporary::{Temporary, clear_left_over};
 use crate::core::error::{Error, Result};
-use crate::core::read::source::{Source, Stat};
+use crate::core::read::source::Stat;
 
 /// The most bytes that are read under the lock to see what others added.
 const ADDED: u64 = 1024 * 1024;
@@ -124,8 +123,8 @@ pub enum Appended {
     Done {
         /// Whether an unfinished line of somebody else was closed first.
         closed_torn_line: bool,
-        /// What is not on the disk.
-        unsynced: Option<Unsynced>,
+        /// What else there is to say.
+        effects: SideEffects,
     },
     /// The file is not a longer form of what was read: read it again.
     Replaced,
@@ -174,7 +173,8 @@ pub fn append(
         push(lock.file(), &bytes, now.len)?;
         // The sync needs no lock, and takes longest.
         let unsynced = lock.unlock().sync_all().err().map(Unsynced::Data);
-        return Ok(Appended::Done { closed_torn_line: is_torn, unsynced });
+        let effects = SideEffects { unsynced, ..SideEffects::default() };
+        return Ok(Appended::Done { closed_torn_line: is_torn, effects });
     }
 }
 
@@ -205,11 +205,13 @@ fn push(mut file: &File, bytes: &[u8], end: u64) -> Result<()> {
     Err(Error::writing("cannot write", cause))
 }
 
-/// What became of a file that was replaced.
-#[derive(Debug)]
-pub struct Replaced {
-    /// Whether the file had other names, which go on naming the old one.
+/// What a write did, or could not do, beside what was asked for. The change is made.
+#[derive(Debug, Default)]
+pub struct SideEffects {
+    /// The file had other names (hard links), which go on naming the old one.
     pub broke_links: bool,
+    /// The group or access list of the old file could not be kept: their rights are dropped.
+    pub dropped_rights: bool,
     /// What is not on the disk.
     pub unsynced: Option<Unsynced>,
 }
@@ -224,24 +226,21 @@ pub fn replace(
     manners: Manners<'_>,
     keep_time: bool,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-) -> Result<Replaced> {
+) -> Result<SideEffects> {
     place.refuse_if_held(manners, true)?;
     // A folder that may be written to is no leave to replace a file that may not: this is found out
     // again under the lock, but before the work is done.
     let may_write = OpenOptions::new().append(true).open(&place.path);
-    may_write.map_err(|cause| Error::writing("cannot open it for writing", cause))?;
-    let old = fs::metadata(&place.path).map_err(Error::io("cannot look at the file"))?;
-    let temporary = Temporary::beside(&place.path, &old.permissions(), manners.patience, fill)?;
-    let dress = |file: &File| -> io::Result<()> {
-        // Not everybody may give a file away; its permissions matter more than its owner.
-        let _ = unix::fchown(file, Some(old.uid()), Some(old.gid()));
-        file.set_permissions(old.permissions())?;
-        if keep_time {
-            file.set_modified(old.modified()?)?;
-        }
-        Ok(())
-    };
-    dress(&temporary.file).map_err(|cause| Error::writing("cannot keep permissions and time", cause))?;
+    let may_write = may_write.map_err(|cause| Error::writing("cannot open it for writing", cause))?;
+    let old = may_write.metadata().map_err(Error::io("cannot look at the file"))?;
+    let rights = Rights::of(&may_write).map_err(Error::io("cannot look at the file"))?;
+    drop(may_write);
+    let temporary = Temporary::beside(&place.path, &rights, manners.patience, fill)?;
+    let cannot = |cause| Error::writing("cannot keep permissions and time", cause);
+    let dropped_rights = !rights.give(&temporary.file).map_err(cannot)?;
+    if keep_time {
+        old.modified().and_then(|time| temporary.file.set_modified(time)).map_err(cannot)?;
+    }
     temporary.sync()?;
     let lock = Lock::take(&place.path, manners.patience)?;
     let now = Stat::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
@@ -263,32 +262,44 @@ pub fn replace(
         }
         _ => temporary.keep(),
     }
+    carry_over(lock.file(), &temporary.file, now.len);
     drop(lock);
     // What was the temporary file's own lock is the session's now, and none is held over a sync.
     let _ = temporary.file.unlock();
     let unsynced = sync_folder(&place.path).err().map(Unsynced::Folder);
-    Ok(Replaced { broke_links: old.nlink() > 1, unsynced })
+    Ok(SideEffects { broke_links: old.nlink() > 1, dropped_rights, unsynced })
 }
 
-/// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing. Returns what
-/// is not on the disk.
+/// Brings what somebody without a lock appended to the old file in the moment before the rename into
+/// the new one. Nothing can be said of it that would help, so its failure is not reported.
+fn carry_over(old: &File, mut new: &File, len: u64) {
+    let now = old.metadata().map_or(0, |meta| meta.len());
+    if now > len && now - len <= ADDED {
+        let mut late = vec![0; usize::try_from(now - len).unwrap_or(0)];
+        if old.read_exact_at(&mut late, len).is_ok() {
+            let _ = new.write_all(&late).and_then(|()| new.sync_all());
+        }
+    }
+}
+
+/// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing.
 ///
 /// # Errors
 /// [`Error::Exists`], [`Error::ReadOnly`], [`Error::Io`], and what `fill` says. After an error there
 /// is no new file.
 pub fn create(
     path: &Path,
-    permissions: Permissions,
+    rights: &Rights,
     patience: Patience<'_>,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-) -> Result<Option<Unsynced>> {
+) -> Result<SideEffects> {
     let exists = || Error::Exists { path: path.to_owned() };
     if fs::symlink_metadata(path).is_ok() {
         return Err(exists());
     }
-    let temporary = Temporary::beside(path, &permissions, patience, fill)?;
-    let dressed = temporary.file.set_permissions(permissions);
-    dressed.map_err(|cause| Error::writing("cannot set permissions", cause))?;
+    let temporary = Temporary::beside(path, rights, patience, fill)?;
+    let given = rights.give(&temporary.file);
+    let dropped_rights = !given.map_err(|cause| Error::writing("cannot set permissions", cause))?;
     temporary.sync()?;
     let moved = rustix::fs::renameat_with(CWD, &temporary.path, CWD, path, RenameFlags::NOREPLACE);
     match moved.map_err(io::Error::from) {
@@ -303,192 +314,10 @@ pub fn create(
             Err(cause) => return Err(Error::writing("cannot put the new file in place", cause)),
         },
     }
-    Ok(sync_folder(path).err().map(Unsynced::Folder))
+    Ok(SideEffects { broke_links: false, dropped_rights, unsynced: sync_folder(path).err().map(Unsynced::Folder) })
 }
 
-/// A copy of a file beside it.
-#[derive(Debug)]
-pub struct Backup {
-    path: PathBuf,
-    /// Whether it was there before, as a run that was killed leaves it.
-    existed: bool,
-}
-
-impl Backup {
-    /// Copies what was read of a file, whole or not at all, and replaces nothing: a backup that has
-    /// the same bytes is taken as made.
-    ///
-    /// # Errors
-    /// [`Error::Exists`] if there is something else of this name; also as [`create`].
-    pub fn make(place: &Place, source: &Source, path: PathBuf, patience: Patience<'_>) -> Result<Self> {
-        if Self::is_made(source, &path)? {
-            return Ok(Self { path, existed: true });
-        }
-        let permissions = source.permissions().unwrap_or_else(|| Permissions::from_mode(0o600));
-        match create(&path, permissions, patience, &mut |out| source.copy_to(out)) {
-            // The old file is about to go: a copy of it that may not be on the disk is none.
-            Ok(Some(Unsynced::Data(cause) | Unsynced::Folder(cause))) => {
-                let made = Self { path, existed: false };
-                made.discard(&place.path);
-                Err(Error::Io { doing: "cannot sync the backup", cause })
-            }
-            Ok(None) => Ok(Self { path, existed: false }),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Returns whether there is a backup with the bytes of a file; one that cannot be synced is
-    /// an error.
-    ///
-    /// # Errors
-    /// [`Error::Exists`] if there is something else of this name, [`Error::Io`].
-    pub fn is_made(source: &Source, path: &Path) -> Result<bool> {
-        let exists = || Error::Exists { path: path.to_owned() };
-        match fs::symlink_metadata(path) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(cause) => return Err(Error::Io { doing: "cannot look at the backup", cause }),
-            Ok(meta) if !meta.is_file() || meta.len() != source.len() => return Err(exists()),
-            Ok(_) => {}
-        }
-        let backup = Source::open(path)?;
-        if backup.len() != source.len() || !source.starts_with(&backup)? {
-            return Err(exists());
-        }
-        // A run that was killed may not have come to this.
-        let synced = backup.sync().and_then(|()| sync_folder(path));
-        synced.map_err(Error::io("cannot sync the backup")).map(|()| true)
-    }
-
-    /// Removes a copy that this run made and nobody needs: the file still starts with all its bytes.
-    pub fn discard(self, file: &Path) {
-        let is_needless = || Source::open(file)?.starts_with(&Source::open(&self.path)?);
-        if !self.existed && is_needless().unwrap_or(false) {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// A file under a hidden name, removed when dropped unless it was kept.
-struct Temporary {
-    file: File,
-    path: PathBuf,
-    kept: std::cell::Cell<bool>,
-}
-
-impl Temporary {
-    /// Makes and fills one in the folder of `path`; clears those that dead processes left there.
-    fn beside(
-        path: &Path,
-        permissions: &Permissions,
-        patience: Patience<'_>,
-        fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-    ) -> Result<Self> {
-        let cannot = |cause| Error::writing("cannot write a temporary file", cause);
-        clear_left_over(path);
-        let hidden = beside(path, &format!("session-tree.{}.tmp", process::id()));
-        if !ours().insert(hidden.clone()) {
-            // Another thread of ours is writing the same file.
-            return Err(Error::Locked { holder: Some(process::id()) });
-        }
-        // One of this name that is not ours is of an earlier process with our id, or of one with
-        // our id in another container.
-        remove_if_left(&hidden);
-        let mode = permissions.mode() & 0o700 | 0o600;
-        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&hidden);
-        let file = file.map_err(|cause| {
-            ours().remove(&hidden);
-            cannot(cause)
-        })?;
-        // Held as long as the file is open: who finds it so knows that it is not left over.
-        let _ = file.try_lock();
-        let temporary = Self { file, path: hidden, kept: false.into() };
-        let mut out = BufWriter::with_capacity(256 * 1024, Stoppable { file: &temporary.file, patience });
-        let filled = fill(&mut out).and_then(|()| out.flush().map_err(cannot));
-        filled.map_err(|error| patience.check().err().unwrap_or(error))?;
-        drop(out);
-        Ok(temporary)
-    }
-
-    fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(|cause| Error::writing("cannot sync a temporary file", cause))
-    }
-
-    /// Makes sure that its name still leads to it.
-    fn check(&self) -> Result<()> {
-        let id = |meta: fs::Metadata| (meta.dev(), meta.ino());
-        match (self.file.metadata().map(id), fs::symlink_metadata(&self.path).map(id)) {
-            (Ok(file), Ok(named)) if file == named => Ok(()),
-            _ => Err(Error::Changed { line: None }),
-        }
-    }
-
-    fn keep(&self) {
-        self.kept.set(true);
-    }
-}
-
-/// Gives the temporary files of this process, whose threads share one name for each file.
-fn ours() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    static OURS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    OURS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A file that takes nothing more once a signal asked to stop.
-struct Stoppable<'f> {
-    file: &'f File,
-    patience: Patience<'f>,
-}
-
-impl Write for Stoppable<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Not `Interrupted`: that would be tried again.
-        self.patience.check().map_err(|_| io::Error::other("interrupted"))?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.kept.get() {
-            let _ = fs::remove_file(&self.path);
-        }
-        ours().remove(&self.path);
-    }
-}
-
-/// Removes the temporary files that dead processes left in the folder of a file; once is enough.
-pub fn clear_left_over(path: &Path) {
-    static CLEARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let folder = folder_of(path);
-    if !CLEARED.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
-        return;
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let pid = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
-        let pid = pid.and_then(|name| name.rsplit_once(".session-tree."));
-        if let Some(pid) = pid.and_then(|(_, pid)| pid.parse::<u32>().ok())
-            && !(is_alive(pid) && holder::runs_this(pid))
-        {
-            remove_if_left(&entry.path());
-        }
-    }
-}
-
-/// Removes a temporary file that nobody writes any more.
-fn remove_if_left(path: &Path) {
-    let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    if is_file && File::open(path).is_ok_and(|file| file.try_lock().is_ok()) {
-        let _ = fs::remove_file(path);
-    }
-}
-
-fn sync_folder(path: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     match File::open(folder_of(path)) {
         // A folder that may be written to but not read cannot be synced; the change is made all the same.
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
@@ -496,6 +325,28 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File, OpenOptions};
+    use std::io::Write;
+
+    use super::carry_over;
+
+    #[test]
+    fn late_lines_of_the_old_file_are_carried_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+        fs::write(&old, "read\n").unwrap();
+        let new_file = File::create(&new).unwrap();
+        let old_file = File::open(&old).unwrap();
+        for expected in ["", "late\n"] {
+            carry_over(&old_file, &new_file, 5);
+            assert_eq!(fs::read_to_string(&new).unwrap(), expected);
+            OpenOptions::new().append(true).open(&old).unwrap().write_all(b"late\n").unwrap();
+        }
+    }
 }

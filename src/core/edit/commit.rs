@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::draft::{Draft, World};
-use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, Unsynced};
+use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, SideEffects};
 use crate::core::entry::header::{CURRENT, Declared};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
@@ -66,10 +66,8 @@ pub struct Committed {
     pub migrated_from: Option<u32>,
     /// Whether an unfinished line of somebody else was closed first.
     pub closed_torn_line: bool,
-    /// Whether the file had other names, which go on naming what it was.
-    pub broke_links: bool,
-    /// What is not on the disk, although it is in the file.
-    pub unsynced: Option<Unsynced>,
+    /// What else was done, or could not be.
+    pub effects: SideEffects,
 }
 
 /// Tells whether a session may be written to.
@@ -167,8 +165,8 @@ impl Commit<'_> {
             Ok(lines)
         })?;
         Ok(match (appended, done) {
-            (Appended::Done { closed_torn_line, unsynced }, Some((ids, anchor))) => {
-                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line, broke_links: false, unsynced })
+            (Appended::Done { closed_torn_line, effects }, Some((ids, anchor))) => {
+                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line, effects })
             }
             _ => None,
         })
@@ -205,21 +203,14 @@ impl Commit<'_> {
         let mut draft = Draft::new(world, anchor.clone(), &is_taken);
         make(&mut draft);
         let Draft { lines, ids, .. } = draft;
-        let replaced = write::replace(&place, self.manners, false, &mut |out| {
+        let effects = write::replace(&place, self.manners, false, &mut |out| {
             let mut out = Ended { out, ends_line: true };
             migrate::copy(&session.source, Torn::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
             let written = out.write_all(end).and_then(|()| out.write_all(&lines));
             written.map_err(|cause| Error::writing("cannot write", cause))
         })?;
-        Ok(Some(Committed {
-            ids,
-            anchor,
-            migrated_from: Some(session.version),
-            closed_torn_line: is_torn,
-            broke_links: replaced.broke_links,
-            unsynced: replaced.unsynced,
-        }))
+        Ok(Some(Committed { ids, anchor, migrated_from: Some(session.version), closed_torn_line: is_torn, effects }))
     }
 
     fn place(&self, session: &Session) -> Result<Place> {

@@ -2,7 +2,7 @@
 //!
 //! Never maps a file into memory: another program may truncate it at any time.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
@@ -90,10 +90,9 @@ impl Source {
         self.stat
     }
 
-    /// Gives the permissions of the file; `None` for what was spooled.
-    pub fn permissions(&self) -> Option<Permissions> {
-        self.stat?;
-        Some(self.file.metadata().ok()?.permissions())
+    /// Returns the open file; `None` for what was spooled.
+    pub(crate) fn file(&self) -> Option<&File> {
+        self.stat.map(|_| &self.file)
     }
 
     /// Gives the length in bytes when the source was opened.

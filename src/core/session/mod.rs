@@ -6,12 +6,12 @@
 pub mod body;
 
 use std::collections::HashMap;
-use std::fs::Permissions;
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::Result;
@@ -206,9 +206,9 @@ impl Session {
         self.nodes.binary_search_by_key(&line, |node| node.line).ok().map(NodeId::at)
     }
 
-    /// Gives the permissions of the file, if it is one.
-    pub fn permissions(&self) -> Option<Permissions> {
-        self.source.permissions()
+    /// Returns the rights of the file; those for the owner alone if it is not one.
+    pub fn rights(&self) -> Rights {
+        Rights::like(&self.source)
     }
 
     /// Gives the children, oldest first.

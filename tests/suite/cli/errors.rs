@@ -164,6 +164,23 @@ fn usage_error_with_quiet_has_no_hint() {
 }
 
 #[test]
+fn misuse_with_json_has_the_right_hint() {
+    let scratch = session();
+    for (args, hint) in [
+        ("tree s.jsonl --serach x --json", "did you mean `--search`?"),
+        ("tree s.jsonl --filter user --json", "did you mean `user-only`?"),
+        ("tre s.jsonl --json", "did you mean `tree`?"),
+        ("show s.jsonl --json", "session-tree tree SESSION"),
+        ("tree --json", "`session-tree tree --help` lists its arguments"),
+        ("tree s.jsonl --tips --branches --json", "`session-tree tree --help` lists its arguments"),
+        ("bogus s.jsonl --json", "`session-tree --help` lists the commands"),
+    ] {
+        let run = scratch.run(args);
+        assert_eq!(objects(&run, args)[0]["error"]["hint"], hint, "{args}: {run:?}");
+    }
+}
+
+#[test]
 fn usage_error_with_json_is_an_object() {
     let scratch = session();
     for (args, word) in MISUSES {
@@ -418,6 +435,6 @@ fn misspelt_words_are_guessed() {
         assert!(run.code == 2 && run.stderr.contains("  tip: ") && run.stderr.contains(guess), "{run:?}");
         let run = scratch.run(&format!("{line} --json"));
         let error = &objects(&run, line)[0]["error"];
-        assert!(error["hint"].as_str().unwrap().contains(guess), "{run:?}");
+        assert!(error["hint"].as_str().unwrap().contains(&guess.replace('\'', "`")), "{run:?}");
     }
 }

@@ -10,8 +10,9 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use session_tree::core::disk::backup::Backup;
 use session_tree::core::disk::lock::Patience;
-use session_tree::core::disk::write::{self, Backup, Manners, Place};
+use session_tree::core::disk::write::{self, Manners, Place};
 use session_tree::core::error::Error;
 use session_tree::core::read::source::Source;
 
@@ -237,8 +238,10 @@ fn summarizing(scratch: &Scratch, trap: &str, then: &str) -> std::process::Child
     fs::write(scratch.path("summarizer"), format!("#!/bin/sh\necho $$ >pid.new; mv pid.new pid; {then}\n")).unwrap();
     set_mode(scratch.path("summarizer"), 0o755);
     let line = "navigate s.jsonl --root --summarize --summarizer ./summarizer --json";
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("{trap}\nexec \"$@\""), "sh", env!("CARGO_BIN_EXE_session-tree")]);
+    // The tests themselves may run where a hang-up is ignored.
+    let mut command = Command::new("env");
+    let script = format!("{trap}\nexec \"$@\"");
+    command.args(["--default-signal=HUP", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_session-tree")]);
     command.args(line.split(' ')).current_dir(scratch.path("")).stdin(Stdio::null()).process_group(0);
     let child = start(&mut command);
     wait_for("the summarizer starts", || scratch.path("pid").exists());
@@ -366,4 +369,72 @@ fn result_that_cannot_be_printed_says_that_the_change_is_made() {
     let hint = run("branch s.jsonl u2 --output new.jsonl --json");
     assert!(hint.contains("new.jsonl"), "the new file is named: {hint}");
     assert!(scratch.path("new.jsonl").exists());
+}
+
+/// An access list that lets user 1234 read and write, the owning group nothing, with `rw-` as its mask.
+fn access_list() -> Vec<u8> {
+    let entry =
+        |tag: u16, rights: u16, id: u32| [&tag.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat();
+    let none = u32::MAX;
+    let entries = [(0x01, 6, none), (0x02, 6, 1234), (0x04, 0, none), (0x10, 6, none), (0x20, 0, none)];
+    let entries = entries.into_iter().flat_map(|(tag, rights, id)| entry(tag, rights, id));
+    2_u32.to_le_bytes().into_iter().chain(entries).collect()
+}
+
+#[test]
+fn access_list_of_a_session_is_kept_and_never_becomes_rights_of_the_group() {
+    const LIST: &str = "system.posix_acl_access";
+    let scratch = Scratch::bytes(V1.as_bytes());
+    set_mode(scratch.path("s.jsonl"), 0o600);
+    if rustix::fs::setxattr(scratch.path("s.jsonl"), LIST, &access_list(), rustix::fs::XattrFlags::empty()).is_err() {
+        // No access lists on this file system.
+        return;
+    }
+    let _ = rustix::fs::setxattr(scratch.path("s.jsonl"), "user.note", b"mine", rustix::fs::XattrFlags::empty());
+    scratch.run("migrate s.jsonl --backup").ok();
+    scratch.run("branch s.jsonl --at @ --output fork").ok();
+    for name in ["s.jsonl", "s.jsonl.orig", "fork"] {
+        let mut list = vec![0; 1000];
+        let length = rustix::fs::getxattr(scratch.path(name), LIST, &mut list[..]).unwrap();
+        assert_eq!(list[..length], access_list(), "{name}");
+        let mut note = [0; 4];
+        rustix::fs::getxattr(scratch.path(name), "user.note", &mut note).unwrap();
+        assert_eq!(&note, b"mine");
+    }
+}
+
+#[test]
+fn rights_of_a_group_do_not_reach_another_group() {
+    const NOBODY: u32 = 65534;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let scratch = Scratch::bytes(V1.as_bytes());
+    set_mode(scratch.path(""), 0o777);
+    set_mode(scratch.path("s.jsonl"), 0o664);
+    std::os::unix::fs::chown(scratch.path("s.jsonl"), Some(NOBODY), Some(1234)).unwrap();
+    let binary = scratch.path("session-tree");
+    fs::copy(env!("CARGO_BIN_EXE_session-tree"), &binary).unwrap();
+    for line in ["migrate s.jsonl --backup --json", "branch s.jsonl --at @ --output fork --json"] {
+        std::os::unix::fs::chown(scratch.path("s.jsonl"), Some(NOBODY), Some(1234)).unwrap();
+        set_mode(scratch.path("s.jsonl"), 0o664);
+        let mut command = Command::new(&binary);
+        command.args(line.split(' ')).current_dir(scratch.path("")).uid(NOBODY).gid(NOBODY).stdin(Stdio::null());
+        let run = support::finish(&mut command);
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.stderr.contains("\"rights-dropped\""), "{run:?}");
+    }
+    for name in ["s.jsonl.orig", "fork"] {
+        assert_eq!(crate::write::scene::mode(scratch.path(name)), 0o604, "{name}");
+    }
+}
+
+#[test]
+fn hint_of_a_held_lock_names_its_record() {
+    let scratch = forked();
+    let record = scratch.path(".s.jsonl.lock");
+    fs::write(&record, format!("{}:1\n", std::process::id())).unwrap();
+    let error = error(&scratch.run("label s.jsonl u1 x --lock-timeout 0 --json"));
+    assert_eq!(error["kind"], "locked");
+    assert!(error["hint"].as_str().unwrap().contains(".s.jsonl.lock"), "{error}");
 }

@@ -1,8 +1,7 @@
 //! A file that changes between being read and being written to. Timing would make these rare, so
 //! they go through the library: the session is read, then the file changes, then it is written to.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use session_tree::core::disk::lock::Patience;
+use session_tree::core::disk::rights::Rights;
 use session_tree::core::disk::write::{self, Manners};
 use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard};
 use session_tree::core::edit::draft::{Draft, World};
@@ -241,7 +241,7 @@ fn new_file_does_not_replace_one_made_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.jsonl");
     let patience = Patience { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
-    let result = write::create(&path, Permissions::from_mode(0o600), patience, &mut |out| {
+    let result = write::create(&path, &Rights::private(), patience, &mut |out| {
         out.write_all(b"ours").unwrap();
         fs::write(&path, b"theirs").unwrap();
         Ok(())

@@ -1,0 +1,71 @@
+//! A copy of a file beside it, before the file is replaced. It is never removed while it may be the only
+//! copy of what the file was.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::lock::Patience;
+use super::rights::Rights;
+use super::write::{Place, Unsynced, create, sync_folder};
+use crate::core::error::{Error, Result};
+use crate::core::read::source::Source;
+
+/// A copy of a file beside it.
+#[derive(Debug)]
+pub struct Backup {
+    path: PathBuf,
+    /// Whether it was there before, as a run that was killed leaves it.
+    existed: bool,
+}
+
+impl Backup {
+    /// Copies what was read of a file, whole or not at all, and replaces nothing: a backup that has
+    /// the same bytes is taken as made.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if there is something else of this name; also as [`create`].
+    pub fn make(place: &Place, source: &Source, path: PathBuf, patience: Patience<'_>) -> Result<Self> {
+        if Self::is_made(source, &path)? {
+            return Ok(Self { path, existed: true });
+        }
+        let created = create(&path, &Rights::like(source), patience, &mut |out| source.copy_to(out))?;
+        let made = Self { path, existed: false };
+        // The old file is about to go: a copy of it that may not be on the disk is none.
+        if let Some(Unsynced::Data(cause) | Unsynced::Folder(cause)) = created.unsynced {
+            made.discard(place.path());
+            return Err(Error::Io { doing: "cannot sync the backup", cause });
+        }
+        Ok(made)
+    }
+
+    /// Returns whether there is a backup with the bytes of a file; one that cannot be synced is
+    /// an error.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if there is something else of this name, [`Error::Io`].
+    pub fn is_made(source: &Source, path: &Path) -> Result<bool> {
+        let exists = || Error::Exists { path: path.to_owned() };
+        match fs::symlink_metadata(path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(cause) => return Err(Error::Io { doing: "cannot look at the backup", cause }),
+            Ok(meta) if !meta.is_file() || meta.len() != source.len() => return Err(exists()),
+            Ok(_) => {}
+        }
+        let backup = Source::open(path)?;
+        if backup.len() != source.len() || !source.starts_with(&backup)? {
+            return Err(exists());
+        }
+        // A run that was killed may not have come to this.
+        let synced = backup.sync().and_then(|()| sync_folder(path));
+        synced.map_err(Error::io("cannot sync the backup")).map(|()| true)
+    }
+
+    /// Removes a copy that this run made and nobody needs: the file still starts with all its bytes.
+    pub fn discard(self, file: &Path) {
+        let is_needless = || Source::open(file)?.starts_with(&Source::open(&self.path)?);
+        if !self.existed && is_needless().unwrap_or(false) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

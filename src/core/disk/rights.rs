@@ -1,0 +1,104 @@
+//! Who may do what with a file: what a new form, a copy or a fork of it takes over.
+//!
+//! What cannot be kept is dropped, never widened: rights of a group must not reach another group, and
+//! the mask of an access list must not become rights of the group.
+
+use std::ffi::OsStr;
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{self as unix, MetadataExt, PermissionsExt};
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+
+use crate::core::read::source::Source;
+
+/// The attribute that Linux keeps an access list in.
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
+/// The start of the names of attributes that belong to users.
+const USER: &[u8] = b"user.";
+/// The bits of a mode that give rights to the group.
+const GROUP: u32 = 0o070;
+/// The largest names and values that the system has, in bytes.
+const LARGEST: usize = 64 * 1024;
+
+/// The rights that a file gives: mode, owner, group, access list and the attributes of users.
+#[derive(Clone, Debug)]
+pub struct Rights {
+    /// `None` leaves the mode to the system.
+    mode: Option<u32>,
+    owner: Option<(u32, u32)>,
+    attributes: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Rights {
+    /// Returns the rights of a file.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn of(file: &File) -> io::Result<Self> {
+        let meta = file.metadata()?;
+        let mode = Some(meta.permissions().mode() & 0o7777);
+        Ok(Self { mode, owner: Some((meta.uid(), meta.gid())), attributes: attributes(file) })
+    }
+
+    /// Returns the rights of what was read; those of [`Self::private`] if it is not a file.
+    pub fn like(source: &Source) -> Self {
+        source.file().and_then(|file| Self::of(file).ok()).unwrap_or_else(Self::private)
+    }
+
+    /// Returns rights for the owner alone: for a session that comes from no file.
+    pub fn private() -> Self {
+        Self { mode: Some(0o600), owner: None, attributes: Vec::new() }
+    }
+
+    /// Returns the rights that the system gives to a new file.
+    pub fn usual() -> Self {
+        Self { mode: None, owner: None, attributes: Vec::new() }
+    }
+
+    /// Returns the mode to make a file with, before it has these rights: nobody else may look into it.
+    pub(crate) fn first_mode(&self) -> u32 {
+        self.mode.map_or(0o666, |mode| mode & 0o700 | 0o600)
+    }
+
+    /// Gives a file these rights, as far as the system lets us, and returns whether it has them all.
+    ///
+    /// # Errors
+    /// What the system says of setting the mode.
+    pub(crate) fn give(&self, file: &File) -> io::Result<bool> {
+        let Some(mode) = self.mode else { return Ok(true) };
+        let mut has_group = true;
+        if let Some((owner, group)) = self.owner {
+            // Not everybody may give a file away, but perhaps to another group.
+            let given = unix::fchown(file, Some(owner), Some(group));
+            let _ = given.or_else(|_| unix::fchown(file, None, Some(group)));
+            has_group = file.metadata()?.gid() == group;
+        }
+        let has_list = self.attributes.iter().any(|(name, _)| name == ACCESS_LIST);
+        // Where there is an access list, these bits are its mask, which comes with the list.
+        let narrow = if has_group && !has_list { mode } else { mode & !GROUP };
+        file.set_permissions(Permissions::from_mode(narrow))?;
+        let mut has_all = has_group || mode & GROUP == 0;
+        for (name, value) in self.attributes.iter().filter(|(name, _)| has_group || name != ACCESS_LIST) {
+            has_all &= fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty()).is_ok();
+        }
+        Ok(has_all && (has_group || !has_list))
+    }
+}
+
+/// Returns the access list and the attributes of users, where the file system has such.
+fn attributes(file: &File) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut names = Vec::with_capacity(LARGEST);
+    if flistxattr(file, spare_capacity(&mut names)).is_err() {
+        return Vec::new();
+    }
+    let is_kept = |name: &&[u8]| *name == ACCESS_LIST || name.starts_with(USER);
+    let value = |name: &[u8]| {
+        let mut value = Vec::with_capacity(LARGEST);
+        fgetxattr(file, OsStr::from_bytes(name), spare_capacity(&mut value)).ok()?;
+        Some((name.to_owned(), value))
+    };
+    names.split(|&byte| byte == 0).filter(is_kept).filter_map(value).collect()
+}
