@@ -7,9 +7,9 @@ use clap::{Args, CommandFactory, ValueEnum};
 
 use super::{App, complete};
 use crate::cli::Cli;
-use crate::ui::bash::Typed;
 use crate::ui::choice;
 use crate::ui::output::Output;
+use crate::ui::shell::Typed;
 
 /// Print the completion script of a shell
 ///

@@ -346,7 +346,7 @@ impl MigrateArgs {
                     from: outcome.from,
                     to: outcome.to,
                     status: outcome.status.name(),
-                    is_news: outcome.status != Status::Current,
+                    is_listed: outcome.status != Status::Current,
                 })
                 .collect();
             output.text(&summary::table(&files, &app.screen))?;

@@ -1,4 +1,5 @@
-//! What a check found: words for people, and the forms that other programs read.
+//! Findings and tips of `check`: text for people, and the formats that other programs read. Which
+//! findings count is decided in `cmd`; their words come from [`crate::core::check`].
 
 use std::io;
 
@@ -14,12 +15,12 @@ use crate::core::check::{Code, Finding, Severity};
 use crate::core::time;
 use crate::core::words::counted;
 
-/// How findings are printed.
+/// The format of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingFormat {
     /// For people.
     Text,
-    /// A JSON object a finding.
+    /// One JSON object per finding.
     Json,
     /// Annotations of GitHub Actions.
     Github,
@@ -27,23 +28,23 @@ pub enum FindingFormat {
     Sarif,
 }
 
-/// How much was found.
+/// The number of files and findings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Files looked at.
+    /// Files that were checked.
     pub files: usize,
-    /// Errors that count.
+    /// Errors, without known ones.
     pub errors: usize,
-    /// Warnings that count.
+    /// Warnings, without known ones.
     pub warnings: usize,
-    /// Of them, those that are denied.
+    /// Those of the warnings that are denied.
     pub denied: usize,
-    /// Findings that a baseline knows.
+    /// Findings that the baseline lists.
     pub known: usize,
 }
 
 impl Counts {
-    /// Adds what was found in a file.
+    /// Adds other counts.
     pub fn add(&mut self, more: Self) {
         self.files += more.files;
         self.errors += more.errors;
@@ -53,7 +54,7 @@ impl Counts {
     }
 }
 
-/// Prints findings one by one, so that none has to stay in memory.
+/// Prints findings one by one, so that they need not be in memory.
 #[derive(Debug)]
 pub struct Findings {
     output: Output,
@@ -98,10 +99,10 @@ impl<'a> FindingRow<'a> {
 }
 
 impl Findings {
-    /// Starts printing.
+    /// Prints what is before the findings.
     ///
     /// # Errors
-    /// What the system says.
+    /// [`io::Error`] of the output.
     pub fn new(form: FindingFormat, screen: Screen) -> io::Result<Self> {
         let mut findings = Self { output: Output::new(), form, screen, count: 0 };
         if form == FindingFormat::Sarif {
@@ -114,7 +115,7 @@ impl Findings {
     /// Prints a finding.
     ///
     /// # Errors
-    /// What the system says.
+    /// [`io::Error`] of the output.
     pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
@@ -128,10 +129,10 @@ impl Findings {
         }
     }
 
-    /// Says that there is more of one kind than a person wants to read.
+    /// Prints that a file has `count` more findings of one kind, which are not listed.
     ///
     /// # Errors
-    /// What the system says.
+    /// [`io::Error`] of the output.
     pub fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
         let mut out = String::new();
         head(&mut out, code, self.screen.paint);
@@ -141,18 +142,18 @@ impl Findings {
         self.output.text(&self.screen.folded(&out, 4))
     }
 
-    /// Sends what was printed so far on its way.
+    /// Flushes what was printed so far.
     ///
     /// # Errors
-    /// What the system says.
+    /// [`io::Error`] of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         io::Write::flush(&mut self.output)
     }
 
-    /// Ends the output.
+    /// Prints the summary, or the end of a document.
     ///
     /// # Errors
-    /// What the system says.
+    /// [`io::Error`] of the output.
     pub fn finish(mut self, counts: Counts) -> io::Result<()> {
         match self.form {
             FindingFormat::Sarif => self.output.json(b"\n]}]}\n")?,
@@ -165,9 +166,9 @@ impl Findings {
     }
 }
 
-/// Folds what is said of a finding, but no command in it that fits a row: it is there to be copied.
+/// Folds the text of a finding, but not the commands in it that fit a row: these are to be copied.
 fn folded(text: &str, screen: &Screen) -> String {
-    // A character of nobody's stands for a blank that holds.
+    // A private-use character takes the place of blanks at which nothing is folded.
     const HELD: &str = "\u{f8ff}";
     let held = |text: &str| text.replace(' ', HELD);
     let pieces = text.split('`').enumerate();
@@ -175,7 +176,7 @@ fn folded(text: &str, screen: &Screen) -> String {
     screen.folded(&pieces.join("`"), 4).replace(HELD, " ")
 }
 
-/// Says in one line how much was found.
+/// Returns the counts in one line.
 fn summary(counts: Counts) -> String {
     let Counts { files, errors, warnings, denied, known } = counts;
     let mut out = format!(
@@ -193,7 +194,7 @@ fn summary(counts: Counts) -> String {
     out + "\n"
 }
 
-/// Adds severity and code.
+/// Adds the severity and the code.
 fn head(out: &mut String, code: Code, paint: Paint) {
     let ink = match code.severity() {
         Severity::Error => Ink::Error,
@@ -216,8 +217,8 @@ fn text(path: &str, finding: &Finding, paint: Paint) -> String {
     out
 }
 
-/// Writes a workflow command. What could end the line or a property is escaped, so that a file
-/// cannot give commands of its own.
+/// Returns a finding as a GitHub workflow command. What could end the line or a property is escaped, so
+/// that a file cannot inject commands.
 fn github(path: &str, finding: &Finding) -> String {
     let data = |text: &str| escape::line(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
@@ -276,7 +277,7 @@ fn sarif(path: &str, finding: &Finding) -> String {
     .to_string()
 }
 
-/// Spells a path as an URI reference.
+/// Returns a path as a URI reference.
 fn uri(path: &str) -> String {
     let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
@@ -308,10 +309,10 @@ struct ResumeTipRow<'a> {
     text: &'a str,
 }
 
-/// Prints where agents resume, and why.
+/// Prints where agents resume and why, with all tips.
 ///
 /// # Errors
-/// What the system says.
+/// [`io::Error`] of the output.
 pub fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
     if json {
@@ -338,14 +339,14 @@ pub fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::Result<
     out.push_str(&format!(": {}\n", escape::line(&why.why)));
     output.text(&screen.folded(&out, 2))?;
     if !why.tips.is_empty() {
-        let tips: Vec<_> = why.tips.iter().map(text_of).collect();
+        let tips: Vec<_> = why.tips.iter().map(tip_text).collect();
         let headings = ["tip", "last message", "messages", "text"];
         tips::table(&mut output, headings, &tips, screen)?;
     }
     output.finish()
 }
 
-fn text_of(tip: &ResumeTip) -> TipText {
+fn tip_text(tip: &ResumeTip) -> TipText {
     let ResumeTip { id, stamp, messages, is_active, words, .. } = tip.clone();
     TipText { id, stamp, messages, is_active, label: None, words, ink: Ink::Plain }
 }
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_not_folded() {
+    fn a_command_that_fits_a_row_is_not_folded() {
         let text = "  fix: delete it: `sed -i 3d FILE`\n";
         let folded = |width| folded(text, &Screen { width, ..Screen::default() });
         assert_eq!(folded(Some(24)), "  fix: delete it:\n    `sed -i 3d FILE`\n");
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_become_uris() {
+    fn a_path_is_escaped_as_a_uri() {
         assert_eq!(uri("./a b/é.jsonl"), "a%20b/%C3%A9.jsonl");
         assert_eq!(uri("/x#y"), "file:///x%23y");
     }

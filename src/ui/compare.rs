@@ -1,4 +1,5 @@
-//! How two contexts differ: rows with `-` and `+` for people, objects for programs.
+//! The difference between two contexts (`context --diff`): rows with `-` and `+` for people, one object
+//! for programs.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub enum Side {
     Added,
 }
 
-/// Draws how two contexts differ.
+/// Draws the difference between two contexts as text.
 #[derive(Debug)]
 pub struct DifferenceText<'s> {
     session: &'s Session,
@@ -47,7 +48,7 @@ impl<'s> DifferenceText<'s> {
         Self { session, screen, ids, id_columns, token_columns }
     }
 
-    /// Draws what stands above the rows: the two places, totals, and settings that differ.
+    /// Draws the lines above the rows: both leaves, totals, and settings that differ.
     pub fn heading(&self, from: &Context, to: &Context, difference: &Difference) -> String {
         let id = |context: &Context| match context.leaf {
             Some(leaf) => self.session.id(leaf).to_owned(),
@@ -128,7 +129,7 @@ impl<'a> MessageRow<'a> {
     }
 }
 
-/// How two contexts differ (`context --diff ENTRY --json`).
+/// The JSON of `context --diff ENTRY --json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DifferenceRow<'a> {
@@ -180,7 +181,7 @@ impl<T> From<SettingChange<T>> for ChangeRow<T> {
 }
 
 impl<'a> DifferenceRow<'a> {
-    /// Takes two contexts and how they differ.
+    /// Makes the object of two contexts and their difference.
     ///
     /// # Errors
     /// As [`compare::words`].

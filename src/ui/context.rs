@@ -1,4 +1,5 @@
-//! A context as a transcript for people.
+//! A context as a transcript for people (`context`). JSON for programs is made in
+//! [`crate::core::context::message`].
 
 use std::io;
 use std::path::Path;
@@ -11,7 +12,7 @@ use crate::core::context::stats::Size;
 use crate::core::json::{Kind, Raw};
 use crate::core::words::counted;
 
-/// Draws the state that heads a transcript.
+/// Draws the facts above a transcript: leaf, size and settings.
 pub fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, messages: usize, tokens: u64) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
@@ -33,12 +34,12 @@ pub fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, messages: 
     rows(screen, &facts)
 }
 
-/// Says which session it is, to those who did not name its file.
+/// Draws the path of a session that was not named by its path.
 pub fn file(screen: &Screen, path: &Path) -> String {
     rows(screen, &[("session", path.display().to_string())])
 }
 
-/// Draws facts, one a row, each behind its name.
+/// Draws facts, one per row, each after its name.
 pub(super) fn rows(screen: &Screen, facts: &[(&str, String)]) -> String {
     let columns = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8) + 2;
     let mut out = String::new();
@@ -52,23 +53,23 @@ pub(super) fn rows(screen: &Screen, facts: &[(&str, String)]) -> String {
     out
 }
 
-/// Gives a setting that is stored as JSON as people write it.
+/// Returns a setting that is stored as JSON: a string without quotes, other values as they are.
 pub(super) fn plain(json: &str) -> String {
     Raw::new(json.as_bytes()).str().map_or(json.to_owned(), |text| text.into_owned())
 }
 
-/// Gives the strings of a stored list.
+/// Returns the strings of a stored list, separated by commas.
 pub(super) fn names(json: &str) -> String {
     let names = Raw::new(json.as_bytes()).elements().filter_map(|name| name.str());
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Gives how much some messages are, in words.
+/// Returns the number and size of some messages in words.
 pub(super) fn size(Size { messages, tokens }: Size) -> String {
     format!("{}, about {tokens} tokens", counted(messages, "message", "messages"))
 }
 
-/// Draws the line above a message.
+/// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
     let role = message.get_str("role").unwrap_or_default();
     let mut title = role.clone().into_owned();
@@ -99,11 +100,11 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
     out
 }
 
-/// Gives everything of a message that reads as text to `out`, safe to print, part by part: one of
-/// many megabytes is not copied more often than it must be. Every part ends its line.
+/// Calls `out` with all text of a message, safe to print and in pieces, since it may have many megabytes.
+/// Every part of the message ends its line.
 ///
 /// # Errors
-/// What `out` says.
+/// Those of `out`.
 pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
     let mut part = |text: &str| {
         let text = text.trim_end_matches('\n');

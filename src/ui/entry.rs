@@ -1,4 +1,5 @@
-//! How an entry is shown in a row: as much of its id as names it, who speaks, what is said.
+//! The parts of an entry's row in any listing: as much of its id as names it, who speaks, its words and
+//! their colour. How rows are arranged is up to each listing.
 
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ pub fn row(screen: &Screen, traits: Traits, words: &str) -> String {
     format!("{}{}", speaker(traits), text(screen, words))
 }
 
-/// Returns the words of a row, with a mark where they go on beyond the most that is taken of them.
+/// Returns the words of a row, with a mark where they were cut at the limit for words.
 pub fn text(screen: &Screen, words: &str) -> String {
     let is_whole = words.len() < LIMIT || words.chars().count() < LIMIT;
     let words = if is_whole { Cow::Borrowed(words) } else { Cow::Owned(format!("{words}{}", screen.mark())) };
@@ -44,8 +45,8 @@ pub fn ink(traits: Traits) -> Ink {
     }
 }
 
-/// The widest id that others are lined up with: one as long as a line would push everything else out
-/// of sight.
+/// The widest id that others are aligned with: one as long as a line would push everything else out of
+/// view.
 pub(super) const LONGEST_ID: usize = 36;
 
 /// How many characters of each entry's id are shown: enough to name it, at least 8.

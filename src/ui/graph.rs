@@ -1,5 +1,6 @@
-//! A picture of the tree as text for other programs: Graphviz and Mermaid. Straight runs are one
-//! node with a count, so that long sessions stay readable.
+//! The tree as a graph in the languages of Graphviz and Mermaid (`tree --format dot|mermaid`). What a node
+//! says is decided here; `dot` and `mermaid` only write and escape it. A straight run is one node with
+//! a count, so that long sessions stay readable.
 
 use std::borrow::Cow;
 
@@ -19,12 +20,12 @@ mod mermaid;
 /// The most columns of a line in a node.
 const LINE: usize = 44;
 
-/// The most arrows that Mermaid draws where nobody has configured it, as on GitHub.
+/// The most arrows that Mermaid draws with its default settings, as on GitHub.
 pub const MERMAID_ARROWS: usize = 500;
-/// The most characters that it reads there.
+/// The most characters that Mermaid reads with its default settings.
 pub const MERMAID_CHARACTERS: usize = 50_000;
 
-/// The languages.
+/// The language of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphFormat {
     /// Graphviz.
@@ -33,7 +34,7 @@ pub enum GraphFormat {
     Mermaid,
 }
 
-/// How a node looks.
+/// The shape of a node, by what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeShape {
     Entry,
@@ -53,13 +54,13 @@ struct GraphNode<'a> {
     is_active: bool,
     has_leaf: bool,
     has_label: bool,
-    /// The entry's id; of a run the first one's.
+    /// The id of its entry; of a run that of the first entry.
     id: &'a str,
-    /// Safe for terminals, not yet for the language.
+    /// Lines that are safe for terminals, but not yet escaped for the language.
     lines: Vec<String>,
 }
 
-/// A tree that is drawn in pieces, so that its text never stands in memory whole.
+/// A graph that is drawn node by node, so that its text is never in memory whole.
 #[derive(Debug)]
 pub struct Graph<'s> {
     form: GraphFormat,
@@ -82,7 +83,7 @@ impl<'s> Graph<'s> {
         Self { form, session, shape, rows, runs, screen, ids: ShortIds::new(session) }
     }
 
-    /// Draws what stands before the nodes.
+    /// Draws what is before the nodes.
     pub fn head(&self, name: &str) -> String {
         match self.form {
             GraphFormat::Dot => dot::head(&self.line(name)),
@@ -90,7 +91,7 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// Gives the entry whose words a node has; for a run it is the first user message.
+    /// Returns the entry whose words a node shows; for a run, its first user message.
     pub fn speaks(&self, at: usize) -> Option<NodeId> {
         let nodes = &self.shape.nodes[self.runs[at].rows.clone()];
         match nodes {
@@ -100,7 +101,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Draws a node and the line to it; `words` are those of the entry that [`Self::speaks`].
-    pub fn knot(&self, at: usize, words: Option<&str>) -> String {
+    pub fn draw_node(&self, at: usize, words: Option<&str>) -> String {
         let node = self.node(at, words);
         match self.form {
             GraphFormat::Dot => dot::node(&node),
@@ -108,7 +109,7 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// Draws what stands behind the nodes.
+    /// Draws what is after the nodes.
     pub fn foot(&self) -> String {
         match self.form {
             GraphFormat::Dot => dot::foot(),
@@ -157,7 +158,7 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// Says what stands below the words: the id, what is left out, a missing parent, the leaf.
+    /// Returns the line below the words: the id, omitted rows, a missing parent, the leaf.
     fn facts(&self, row: usize, node: NodeId) -> String {
         let mut facts = self.line(&self.ids.of(node));
         if let Some(omitted) = omitted(self.shape.omitted(row)) {
@@ -180,7 +181,7 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// Replaces what no XML may hold, since pictures are made of it.
+/// Replaces what XML must not contain, since SVG is made from the text.
 fn xml_safe(text: &str) -> Cow<'_, str> {
     let is_none = |char: char| u32::from(char) & 0xfffe == 0xfffe || ('\u{fdd0}'..='\u{fdef}').contains(&char);
     if text.contains(is_none) { text.replace(is_none, "\u{fffd}").into() } else { text.into() }

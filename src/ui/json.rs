@@ -1,4 +1,5 @@
-//! The JSON shapes. They are a contract: documented in the README, additions only.
+//! The JSON objects of commands. They are a contract, documented in the README: keys may be added, never
+//! changed or removed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,15 +8,16 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::core::edit::label::Change;
+use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::text;
-use crate::core::json::{Kind, Raw};
+use crate::core::json::{self, Raw};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::{self, Stamp};
 
-/// A row of the tree (`tree --format jsonl`). There may be a million of them: [`Self::push`] writes
-/// one at a fraction of what the general way costs.
+/// A row of the tree (`tree --format jsonl`). There may be a million of them, so that [`Self::push`] writes
+/// them without serde, at a fraction of its cost.
 #[derive(Debug)]
 pub struct TreeRow<'a> {
     /// The entry's id.
@@ -54,11 +56,11 @@ pub struct TipRow<'a> {
     pub entry_id: &'a str,
     /// That entry's timestamp as stored.
     pub timestamp: StoredTime,
-    /// How many messages the branch has of its own.
+    /// How many messages only this branch has.
     pub messages: usize,
     /// The branch point above; null for a branch that starts at a root.
     pub fork_id: Option<&'a str>,
-    /// Whether the leaf is there, or hidden below.
+    /// Whether the leaf is at the tip, or hidden below it.
     pub leaf: bool,
     /// The last entry's label.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +104,7 @@ fn push_or_null(out: &mut Vec<u8>, text: Option<&str>) {
     }
 }
 
-/// Adds a member that is left out if there is none.
+/// Adds a member, unless its value is `None`.
 fn push_member(out: &mut Vec<u8>, name: &[u8], text: Option<&str>) {
     if let Some(text) = text {
         out.extend_from_slice(name);
@@ -156,7 +158,7 @@ pub struct LabelChange<'a> {
 }
 
 impl<'a> LabelChange<'a> {
-    /// Takes what was written.
+    /// Makes the object of a change that was written.
     pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
         Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file, synced }
@@ -167,26 +169,26 @@ impl<'a> LabelChange<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Navigated<'a> {
-    /// Whether the leaf was there already.
+    /// Whether the leaf was already there.
     pub noop: bool,
     /// Whether a hook said no.
     pub cancelled: bool,
-    /// Whether this only tells what would be done.
+    /// Whether this only reports what would be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
-    /// What was asked for.
+    /// The entry that was named.
     pub target_id: Option<&'a str>,
     /// The leaf that was left.
     pub old_leaf_id: Option<&'a str>,
-    /// Where the leaf went before anything was written.
+    /// The parent of what was written: where the move went.
     pub position_id: Option<&'a str>,
-    /// The leaf now.
+    /// The new leaf.
     pub new_leaf_id: Option<&'a str>,
     /// The deepest entry on both paths.
     pub common_ancestor_id: Option<&'a str>,
-    /// What was left behind.
+    /// The abandoned entries.
     pub entries_to_summarize: Vec<&'a str>,
-    /// What goes into the editor.
+    /// The text for the editor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor_text: Option<&'a str>,
     /// The summary's entry.
@@ -197,7 +199,7 @@ pub struct Navigated<'a> {
     pub from_extension: Option<bool>,
     /// The ids of all new entries.
     pub written: &'a [String],
-    /// What the model would see now.
+    /// The context at the new leaf.
     pub context: ContextSize<'a>,
     /// The file, if it was named by other than its path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,13 +209,13 @@ pub struct Navigated<'a> {
     pub synced: Option<bool>,
 }
 
-/// A context in short.
+/// A context in brief.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextSize<'a> {
     /// How many messages it has.
     pub messages: usize,
-    /// The level of thinking.
+    /// The thinking level.
     pub thinking_level: &'a str,
     /// The models by role.
     pub models: &'a BTreeMap<String, String>,
@@ -227,7 +229,7 @@ pub struct ContextSize<'a> {
 pub struct Branched<'a> {
     /// Whether a hook said no.
     pub cancelled: bool,
-    /// Whether this only tells what would be done.
+    /// Whether this only reports what would be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
     /// The entry that was named.
@@ -243,7 +245,7 @@ pub struct Branched<'a> {
     pub parent_session: Option<&'a str>,
     /// The id of its last entry.
     pub leaf_id: Option<&'a str>,
-    /// Lines behind the header.
+    /// How many lines are after the header.
     pub entries: usize,
     /// How many of them are labels.
     pub labels: usize,
@@ -255,7 +257,7 @@ pub struct Branched<'a> {
 pub struct Migrated<'a> {
     /// The file.
     pub path: String,
-    /// The version that it had; null if it is no session.
+    /// The version that it had; null if it is not a session.
     pub from: Option<u32>,
     /// The version that it has, or would have.
     pub to: Option<u32>,
@@ -285,7 +287,7 @@ pub struct BranchRow<'a> {
 pub enum StoredTime {
     /// Nothing that could be a time.
     Absent,
-    /// As agents spell it.
+    /// A time in the form that agents write.
     Plain([u8; 24]),
     /// Another string.
     Text(String),
@@ -294,7 +296,7 @@ pub enum StoredTime {
 }
 
 impl StoredTime {
-    /// Reads an entry's timestamp; its body is needed only if it is not spelled as agents do.
+    /// Returns an entry's timestamp; its body is read only if the time is not in the form that agents write.
     ///
     /// # Errors
     /// As [`Bodies::entry`].
@@ -305,7 +307,7 @@ impl StoredTime {
         }
     }
 
-    /// Gives an entry's timestamp if it can be told without its body.
+    /// Returns an entry's timestamp if it is known without the body.
     pub fn kept(session: &Session, node: NodeId) -> Option<Self> {
         match session.stamp(node) {
             Stamp::Absent => Some(Self::Absent),
@@ -331,7 +333,7 @@ impl StoredTime {
         let number = || RawValue::from_string(String::from_utf8_lossy(raw.bytes()).into_owned()).ok();
         match (raw.str(), raw.kind()) {
             (Some(text), _) => Self::Text(text.into_owned()),
-            (None, Kind::Number) => number().map_or(Self::Absent, Self::Number),
+            (None, json::Kind::Number) => number().map_or(Self::Absent, Self::Number),
             _ => Self::Absent,
         }
     }
@@ -348,12 +350,11 @@ impl Serialize for StoredTime {
     }
 }
 
-/// Gives the names of an entry's type and role, where only the file has them.
+/// Returns the names of an entry's type and role, read from the file where they are not known ones.
 ///
 /// # Errors
 /// As [`Bodies::entry`].
 pub fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, Option<String>)> {
-    use crate::core::entry::{Kind, Role};
     let session: &Session = bodies.session();
     let traits = session.traits(node);
     let (mut kind, mut role) = (traits.kind.name().map(str::to_owned), session.role_name(node).map(str::to_owned));
@@ -370,7 +371,7 @@ mod tests {
     use super::{RawValue, StoredTime, TreeRow};
 
     #[test]
-    fn a_row_is_written_as_the_library_writes_json() {
+    fn a_row_is_written_as_serde_would_write_it() {
         let odd = "q\"b\\s\n\r\t\u{8}\u{c}\u{1}\u{1f}\u{7f}é🙂\u{2028}";
         let whole = TreeRow {
             id: odd,

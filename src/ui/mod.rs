@@ -1,7 +1,7 @@
-//! What is printed: text for people, JSON for programs. Takes what core found and decides
-//! nothing about sessions.
+//! Everything that is printed: text for people, JSON for programs. Takes the results of core as they are
+//! and decides nothing about sessions. Whatever comes from a file goes through [`escape`] or
+//! [`output::Output::json`] before it reaches a terminal; nothing else in the program prints.
 
-pub mod bash;
 pub mod check;
 pub mod choice;
 pub mod compare;
@@ -22,6 +22,7 @@ pub mod progress;
 pub mod report;
 
 pub mod screen;
+pub mod shell;
 pub mod stats;
 pub mod summary;
 pub mod tips;

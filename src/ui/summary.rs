@@ -1,4 +1,5 @@
-//! What became of many files, as a table.
+//! The outcome of a command for many files: a table of those worth listing, and counts. What is worth
+//! listing is decided in `cmd`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,38 +10,38 @@ use super::list::{CHUNK, Column, Listing};
 use super::screen::Screen;
 use crate::core::words::counted;
 
-/// One file.
+/// The outcome for one file.
 #[derive(Debug)]
 pub struct FileRow<'a> {
-    /// Where it is.
+    /// Its path.
     pub path: &'a Path,
     /// The version that it had.
     pub from: Option<u32>,
     /// The version that it has now.
     pub to: Option<u32>,
-    /// What became of it.
+    /// The outcome, in a word or two.
     pub status: &'a str,
     /// Whether it is listed, not only counted.
-    pub is_news: bool,
+    pub is_listed: bool,
 }
 
-/// Draws a row for every file that there is something to say of, and a line of counts.
+/// Draws a row for every listed file, and a line of counts.
 pub fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
-    let news: Vec<_> = files.iter().filter(|file| file.is_news).collect();
+    let listed: Vec<_> = files.iter().filter(|file| file.is_listed).collect();
     let mut out = String::new();
-    if !news.is_empty() {
+    if !listed.is_empty() {
         let row =
             |file: &&FileRow<'_>| vec![file.status.to_owned(), version(file, screen), file.path.display().to_string()];
-        let widest = |of: &dyn Fn(&FileRow<'_>) -> usize| news.iter().map(|file| of(file)).max().unwrap_or(0);
+        let widest = |of: &dyn Fn(&FileRow<'_>) -> usize| listed.iter().map(|file| of(file)).max().unwrap_or(0);
         let status = Column::Whole("status", widest(&|file| file.status.len()));
         let version = Column::Whole("version", widest(&|file| fit::width(&version(file, screen))));
         let path = Column::Text("file", widest(&|file| fit::width(&escape::line(&file.path.display().to_string()))));
         let mut listing = Listing::new(&[status, version, path], screen);
-        for piece in news.chunks(CHUNK) {
+        for piece in listed.chunks(CHUNK) {
             let mut rows: Vec<_> = piece.iter().map(row).collect();
             listing.arrange(&rows);
             for row in &mut rows {
-                // The end of a path says most.
+                // Of a path the end is of most use.
                 let path = escape::line(&row[2]);
                 row[2] = fit::cut_front(&path, listing.room(2).unwrap_or(0), screen.paint.ascii).into_owned();
             }

@@ -29,7 +29,7 @@ impl View<'_> {
         print(&graph.head(&self.bodies.title()?))?;
         for at in 0..runs.len() {
             let words = graph.speaks(at).map(|node| self.bodies.words(node)).transpose()?;
-            print(&graph.knot(at, words.as_deref()))?;
+            print(&graph.draw_node(at, words.as_deref()))?;
         }
         print(&graph.foot())?;
         output.finish()?;

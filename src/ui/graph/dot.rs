@@ -1,5 +1,4 @@
-//! The language of Graphviz. Text stands in quotes, where only `"` and `\` mean something, and `&`,
-//! which Graphviz reads as HTML does.
+//! The language of Graphviz. Text is in quotes, where only `"`, `\` and, as in HTML, `&` have a meaning.
 
 use super::super::escape;
 use super::{GraphNode, NodeShape, xml_safe};
@@ -17,7 +16,7 @@ pub(super) fn head(name: &str) -> String {
 
 pub(super) fn node(node: &GraphNode<'_>) -> String {
     let lines: Vec<_> = node.lines.iter().map(|line| escaped(line)).collect();
-    // Graphviz takes no string of more than 16384 characters, and undoes escapes in these twice.
+    // Graphviz takes no string of more than 16384 characters, and unescapes tooltips twice.
     const LONGEST: usize = 200;
     let id: String = escape::line(node.id).replace('\\', "/").chars().take(LONGEST).collect();
     let mut out = format!("  n{} [label=\"{}\", tooltip=\"{}\"", node.number, lines.join("\\n"), escaped(&id));
@@ -62,7 +61,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn no_text_ends_its_quotes() {
+    fn text_cannot_end_its_quotes() {
         assert_eq!(escaped(r#"a "b" \N \" <b> # &lt; é"#), r#"a \"b\" \\N \\\" <b> # &amp;lt; é"#);
         assert_eq!(escaped("\u{ffff}\u{fdd0}\u{1fffe}\u{fffd}"), "\u{fffd}\u{fffd}\u{fffd}\u{fffd}");
     }

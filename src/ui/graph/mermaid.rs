@@ -1,9 +1,9 @@
-//! The language of Mermaid. Text stands in quotes, and all that could mean something to Mermaid, to
-//! Markdown or to HTML is written as `#NUMBER;`.
+//! The language of Mermaid. Text is in quotes, and every character that has a meaning in Mermaid, Markdown
+//! or HTML is written as `#NUMBER;`.
 
 use super::{GraphNode, NodeShape, xml_safe};
 
-/// The classes of nodes and how they look; the leaf's comes last and wins.
+/// The classes of nodes with their styles; that of the leaf is last and takes precedence.
 const CLASSES: [(&str, &str); 5] = [
     ("run", "stroke-dasharray:4"),
     ("summary", "fill:#e5dbff,color:#000"),
@@ -54,11 +54,11 @@ fn escaped(text: &str) -> String {
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         let is_plain = match char {
-            // Mermaid's own marks for what it has decoded.
+            // Mermaid uses these internally for what it has decoded.
             'ﬂ' | '°' | '¶' | 'ß' => false,
-            // Only before a blank it cannot be taken for a style, an icon or a scheme.
+            // Except before a blank, Mermaid may take it for a style, an icon or a scheme.
             ':' => chars.peek() == Some(&' '),
-            // Mermaid takes these two words for a statement wherever they stand in a line.
+            // Mermaid takes `direction LR` for a statement anywhere in a line.
             _ if char.is_whitespace() => char == ' ' && !out.ends_with("direction"),
             '.' | ',' | '-' | '_' | '/' | '(' | ')' | '[' | ']' | '+' | '=' | '!' | '?' | '\'' => true,
             _ => char.is_ascii_alphanumeric() || !char.is_ascii(),
@@ -73,7 +73,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn no_text_means_anything() {
+    fn text_has_no_meaning_to_mermaid() {
         assert_eq!(escaped(r#""]; `%%{x}"#), "#34;]#59; #96;#37;#37;#123;x#125;");
         assert_eq!(escaped("<b>&amp; #35; $$x$$ *y*"), {
             "#60;b#62;#38;amp#59; #35;35#59; #36;#36;x#36;#36; #42;y#42;"
