@@ -17,7 +17,7 @@ use crate::core::words::counted;
 
 /// The format of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FindingFormat {
+pub(crate) enum FindingFormat {
     /// For people.
     Text,
     /// One JSON object per finding.
@@ -30,7 +30,7 @@ pub enum FindingFormat {
 
 /// The number of files and findings.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Files that were checked.
     pub files: usize,
     /// Errors, without known ones.
@@ -45,7 +45,7 @@ pub struct Counts {
 
 impl Counts {
     /// Adds other counts.
-    pub fn add(&mut self, more: Self) {
+    pub(crate) fn add(&mut self, more: Self) {
         self.files += more.files;
         self.errors += more.errors;
         self.warnings += more.warnings;
@@ -56,7 +56,7 @@ impl Counts {
 
 /// Prints findings one by one, so that they need not be in memory.
 #[derive(Debug)]
-pub struct Findings {
+pub(crate) struct Findings {
     output: Output,
     form: FindingFormat,
     screen: Screen,
@@ -103,7 +103,7 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn new(form: FindingFormat, screen: Screen) -> io::Result<Self> {
+    pub(crate) fn new(form: FindingFormat, screen: Screen) -> io::Result<Self> {
         let mut findings = Self { output: Output::new(), form, screen, count: 0 };
         if form == FindingFormat::Sarif {
             let start = sarif_start();
@@ -116,7 +116,7 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
+    pub(crate) fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
             FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
@@ -133,7 +133,7 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
+    pub(crate) fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
         let mut out = String::new();
         head(&mut out, code, self.screen.paint);
         let path = escape::line(path);
@@ -146,7 +146,7 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         io::Write::flush(&mut self.output)
     }
 
@@ -154,7 +154,7 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn finish(mut self, counts: Counts) -> io::Result<()> {
+    pub(crate) fn finish(mut self, counts: Counts) -> io::Result<()> {
         match self.form {
             FindingFormat::Sarif => self.output.json(b"\n]}]}\n")?,
             FindingFormat::Text if self.count > 0 || counts.files > 1 => {
@@ -313,7 +313,7 @@ struct ResumeTipRow<'a> {
 ///
 /// # Errors
 /// [`io::Error`] of the output.
-pub fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::Result<()> {
+pub(crate) fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
     if json {
         let tips = why.tips.iter().map(|tip| ResumeTipRow {

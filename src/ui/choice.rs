@@ -13,7 +13,7 @@ const ABOUT: usize = 70;
 
 /// A word that may come next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// The word, as the program is to get it.
     pub value: String,
     /// Its description; may be empty.
@@ -24,7 +24,7 @@ pub struct Choice {
 
 impl Choice {
     /// Returns whether a word is safe to be shown and typed.
-    pub fn is_safe(value: &str) -> bool {
+    pub(crate) fn is_safe(value: &str) -> bool {
         !value.is_empty() && escape::line(value) == value
     }
 
@@ -38,7 +38,7 @@ impl Choice {
 
 /// Returns the description of a suggested entry: whether it is the leaf or a tip, who speaks, how long
 /// ago, and its words.
-pub fn about(offer: &Suggestion, traits: Traits, now: i64) -> String {
+pub(crate) fn about(offer: &Suggestion, traits: Traits, now: i64) -> String {
     let part = match offer.reason {
         SuggestionReason::Leaf => "leaf",
         SuggestionReason::Tip => "tip",
@@ -52,13 +52,13 @@ pub fn about(offer: &Suggestion, traits: Traits, now: i64) -> String {
 }
 
 /// Returns the completions for shells that quote words themselves (elvish, fish).
-pub fn plain(choices: &[Choice]) -> String {
+pub(crate) fn plain(choices: &[Choice]) -> String {
     choices.iter().map(|choice| choice.line(&choice.value)).collect()
 }
 
 /// Returns the completions for zsh, which quotes words itself and takes a colon for the end of a word.
 /// A tab marks paths.
-pub fn zsh(choices: &[Choice]) -> String {
+pub(crate) fn zsh(choices: &[Choice]) -> String {
     let escaped = |choice: &Choice| {
         if choice.is_path {
             return format!("\t{}\n", choice.value);
@@ -70,7 +70,7 @@ pub fn zsh(choices: &[Choice]) -> String {
 }
 
 /// Returns the completions for PowerShell, quoted where it needs that.
-pub fn powershell(choices: &[Choice]) -> String {
+pub(crate) fn powershell(choices: &[Choice]) -> String {
     let quoted = |choice: &Choice| {
         let value = &choice.value;
         let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./:~=\\".contains(char);

@@ -21,7 +21,7 @@ use crate::core::session::body::Bodies;
 
 /// Which of the two contexts has a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// Only the first.
     Dropped,
     /// Only the second.
@@ -30,7 +30,7 @@ pub enum Side {
 
 /// Draws the difference between two contexts as text.
 #[derive(Debug)]
-pub struct DifferenceText<'s> {
+pub(crate) struct DifferenceText<'s> {
     session: &'s Session,
     screen: &'s Screen,
     ids: ShortIds<'s>,
@@ -40,7 +40,7 @@ pub struct DifferenceText<'s> {
 
 impl<'s> DifferenceText<'s> {
     /// Prepares to draw.
-    pub fn new(session: &'s Session, difference: &Difference, screen: &'s Screen) -> Self {
+    pub(crate) fn new(session: &'s Session, difference: &Difference, screen: &'s Screen) -> Self {
         let ids = ShortIds::new(session);
         let messages = || difference.dropped.iter().chain(&difference.added);
         let id_columns = ids.widest(messages().map(|message| message.message.node()), LONGEST_ID);
@@ -49,7 +49,7 @@ impl<'s> DifferenceText<'s> {
     }
 
     /// Draws the lines above the rows: both leaves, totals, and settings that differ.
-    pub fn heading(&self, from: &Context, to: &Context, difference: &Difference) -> String {
+    pub(crate) fn heading(&self, from: &Context, to: &Context, difference: &Difference) -> String {
         let id = |context: &Context| match context.leaf {
             Some(leaf) => self.session.id(leaf).to_owned(),
             None => "before the first entry".to_owned(),
@@ -93,7 +93,7 @@ impl<'s> DifferenceText<'s> {
     ///
     /// # Errors
     /// As [`compare::words`].
-    pub fn row(&self, bodies: &mut Bodies<'_>, side: Side, message: &SizedMessage) -> Result<String> {
+    pub(crate) fn row(&self, bodies: &mut Bodies<'_>, side: Side, message: &SizedMessage) -> Result<String> {
         let (sign, ink) = match side {
             Side::Dropped => ('-', Ink::Dropped),
             Side::Added => ('+', Ink::Added),
@@ -132,7 +132,7 @@ impl<'a> MessageRow<'a> {
 /// The JSON of `context --diff ENTRY --json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DifferenceRow<'a> {
+pub(crate) struct DifferenceRow<'a> {
     from_leaf_id: Option<&'a str>,
     to_leaf_id: Option<&'a str>,
     common: SizeRow,
@@ -185,7 +185,7 @@ impl<'a> DifferenceRow<'a> {
     ///
     /// # Errors
     /// As [`compare::words`].
-    pub fn new<'s: 'a>(
+    pub(crate) fn new<'s: 'a>(
         bodies: &mut Bodies<'s>,
         from: &'a Context,
         to: &'a Context,

@@ -13,7 +13,7 @@ use crate::core::json::{Kind, Raw};
 use crate::core::words::counted;
 
 /// Draws the facts above a transcript: leaf, size and settings.
-pub fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, messages: usize, tokens: u64) -> String {
+pub(crate) fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, messages: usize, tokens: u64) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -35,7 +35,7 @@ pub fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, messages: 
 }
 
 /// Draws the path of a session that was not named by its path.
-pub fn file(screen: &Screen, path: &Path) -> String {
+pub(crate) fn file(screen: &Screen, path: &Path) -> String {
     rows(screen, &[("session", path.display().to_string())])
 }
 

@@ -12,19 +12,19 @@ use crate::core::entry::{Kind, Role, Traits};
 use crate::core::session::{NodeId, Session};
 
 /// Returns the words of a row with who speaks; not yet safe to print.
-pub fn row(screen: &Screen, traits: Traits, words: &str) -> String {
+pub(crate) fn row(screen: &Screen, traits: Traits, words: &str) -> String {
     format!("{}{}", speaker(traits), text(screen, words))
 }
 
 /// Returns the words of a row, with a mark where they were cut at the limit for words.
-pub fn text(screen: &Screen, words: &str) -> String {
+pub(crate) fn text(screen: &Screen, words: &str) -> String {
     let is_whole = words.len() < LIMIT || words.chars().count() < LIMIT;
     let words = if is_whole { Cow::Borrowed(words) } else { Cow::Owned(format!("{words}{}", screen.mark())) };
     screen.tilde(&words)
 }
 
 /// Returns who speaks, as it stands before the words of a row.
-pub fn speaker(traits: Traits) -> &'static str {
+pub(crate) fn speaker(traits: Traits) -> &'static str {
     match (traits.kind, traits.role) {
         (Kind::Message, Role::User) => "user: ",
         (Kind::Message, Role::Assistant) => "assistant: ",
@@ -35,7 +35,7 @@ pub fn speaker(traits: Traits) -> &'static str {
 }
 
 /// Returns the colour of an entry's words.
-pub fn ink(traits: Traits) -> Ink {
+pub(crate) fn ink(traits: Traits) -> Ink {
     match (traits.kind, traits.role) {
         (Kind::Message, Role::User) => Ink::User,
         (Kind::Message, Role::Assistant | Role::BashExecution | Role::PythonExecution) => Ink::Plain,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// Returns a text for one line, in which control characters, escape sequences and direction overrides are
 /// shown as escapes.
-pub fn line(text: &str) -> Cow<'_, str> {
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
     // Most text is ASCII, for which this is fast.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -19,7 +19,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns a text of several lines: line ends stay, tabs become spaces, the rest is as in [`line()`].
-pub fn lines(text: &str) -> Cow<'_, str> {
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|char| is_unsafe(char) && char != '\n') {
         return Cow::Borrowed(text);
     }
@@ -38,7 +38,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 
 /// Returns JSON text for a terminal: what JSON allows in strings but a terminal might obey is written as
 /// `\uXXXX`.
-pub fn json(text: &str) -> Cow<'_, str> {
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
     // JSON escapes all unsafe characters below U+0080 except DEL.
     if !text.chars().any(|char| is_unsafe(char) && char >= '\u{7f}') {
         return Cow::Borrowed(text);

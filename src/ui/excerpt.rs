@@ -10,7 +10,7 @@ const ROOM: usize = 40;
 
 /// Returns the text of a row with an excerpt. `words` start with `speaker` and are safe to print, both. If
 /// there is not enough room, the words are cut, down to a third of it.
-pub fn beside(speaker: &str, words: &str, excerpt: &Excerpt, room: Option<usize>, ascii: bool) -> String {
+pub(crate) fn beside(speaker: &str, words: &str, excerpt: &Excerpt, room: Option<usize>, ascii: bool) -> String {
     let mark = fit::mark(ascii);
     let room = room.unwrap_or(usize::MAX);
     let [before, word, after] = [&excerpt.before, &excerpt.word, &excerpt.behind].map(|text| escape::line(text));

@@ -9,17 +9,17 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Returns the columns that a text takes.
-pub fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
 /// Returns the mark for text that is left out.
-pub fn mark(ascii: bool) -> &'static str {
+pub(crate) fn mark(ascii: bool) -> &'static str {
     if ascii { "..." } else { "…" }
 }
 
 /// Cuts a text to at most `columns`, the mark of the cut included.
-pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
+pub(crate) fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
     }
@@ -41,7 +41,7 @@ pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
 
 /// How a piece of a row, given by its index, makes room for others.
 #[derive(Clone, Copy, Debug)]
-pub enum Shrink {
+pub(crate) enum Shrink {
     /// Column by column, down to this minimum.
     ByColumn(usize, usize),
     /// At once to this rest, since a part of it is of no use.
@@ -50,7 +50,7 @@ pub enum Shrink {
 
 /// Shares the columns of a row among its pieces: they make room in the order of `shrinks` until all fit,
 /// then those that made too much get it back. What is still too wide is cut at the end of the row.
-pub fn share<const N: usize>(pieces: &mut [usize], room: usize, shrinks: &[Shrink; N]) {
+pub(crate) fn share<const N: usize>(pieces: &mut [usize], room: usize, shrinks: &[Shrink; N]) {
     let mut over = pieces.iter().fold(0, |sum: usize, columns| sum.saturating_add(*columns)).saturating_sub(room);
     let mut spare = 0;
     let mut returns = [(0, 0); N];
@@ -83,7 +83,7 @@ pub fn share<const N: usize>(pieces: &mut [usize], room: usize, shrinks: &[Shrin
 ///
 /// # Errors
 /// Those of `out`.
-pub fn fold(
+pub(crate) fn fold(
     text: &str,
     columns: Option<usize>,
     hang: Option<usize>,
@@ -120,7 +120,7 @@ pub fn fold(
 }
 
 /// Returns a short text folded.
-pub fn folded(text: &str, columns: Option<usize>, hang: usize) -> String {
+pub(crate) fn folded(text: &str, columns: Option<usize>, hang: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     // Adding to a string cannot fail.
     let _ = fold(text, columns, Some(hang), &mut |row| {
@@ -220,7 +220,7 @@ impl FoldedRow {
 }
 
 /// Cuts a path at its front to at most `columns`: its end is of more use.
-pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
+pub(crate) fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     let wide = width(text);
     if wide <= columns {
         return Cow::Borrowed(text);

@@ -21,13 +21,13 @@ mod mermaid;
 const LINE: usize = 44;
 
 /// The most arrows that Mermaid draws with its default settings, as on GitHub.
-pub const MERMAID_ARROWS: usize = 500;
+pub(crate) const MERMAID_ARROWS: usize = 500;
 /// The most characters that Mermaid reads with its default settings.
-pub const MERMAID_CHARACTERS: usize = 50_000;
+pub(crate) const MERMAID_CHARACTERS: usize = 50_000;
 
 /// The language of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GraphFormat {
+pub(crate) enum GraphFormat {
     /// Graphviz.
     Dot,
     /// Mermaid, as Markdown shows it.
@@ -62,7 +62,7 @@ struct GraphNode<'a> {
 
 /// A graph that is drawn node by node, so that its text is never in memory whole.
 #[derive(Debug)]
-pub struct Graph<'s> {
+pub(crate) struct Graph<'s> {
     form: GraphFormat,
     session: &'s Session,
     shape: &'s Shape,
@@ -74,7 +74,7 @@ pub struct Graph<'s> {
 
 impl<'s> Graph<'s> {
     /// Prepares to draw.
-    pub fn new(
+    pub(crate) fn new(
         form: GraphFormat,
         session: &'s Session,
         (shape, rows, runs): (&'s Shape, &'s Rows, &'s [Run]),
@@ -84,7 +84,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Draws what is before the nodes.
-    pub fn head(&self, name: &str) -> String {
+    pub(crate) fn head(&self, name: &str) -> String {
         match self.form {
             GraphFormat::Dot => dot::head(&self.line(name)),
             GraphFormat::Mermaid => mermaid::head(),
@@ -92,7 +92,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Returns the entry whose words a node shows; for a run, its first user message.
-    pub fn speaks(&self, at: usize) -> Option<NodeId> {
+    pub(crate) fn speaks(&self, at: usize) -> Option<NodeId> {
         let nodes = &self.shape.nodes[self.runs[at].rows.clone()];
         match nodes {
             [node] => Some(*node),
@@ -101,7 +101,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Draws a node and the line to it; `words` are those of the entry that [`Self::speaks`].
-    pub fn draw_node(&self, at: usize, words: Option<&str>) -> String {
+    pub(crate) fn draw_node(&self, at: usize, words: Option<&str>) -> String {
         let node = self.node(at, words);
         match self.form {
             GraphFormat::Dot => dot::node(&node),
@@ -110,7 +110,7 @@ impl<'s> Graph<'s> {
     }
 
     /// Draws what is after the nodes.
-    pub fn foot(&self) -> String {
+    pub(crate) fn foot(&self) -> String {
         match self.form {
             GraphFormat::Dot => dot::foot(),
             GraphFormat::Mermaid => {

@@ -19,7 +19,7 @@ use crate::core::time::{self, Stamp};
 /// A row of the tree (`tree --format jsonl`). There may be a million of them, so that [`Self::push`] writes
 /// them without serde, at a fraction of its cost.
 #[derive(Debug)]
-pub struct TreeRow<'a> {
+pub(crate) struct TreeRow<'a> {
     /// The entry's id.
     pub id: &'a str,
     /// Its parent in the tree.
@@ -51,7 +51,7 @@ pub struct TreeRow<'a> {
 /// The end of a branch (`tree --tips --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TipRow<'a> {
+pub(crate) struct TipRow<'a> {
     /// The id of its last entry.
     pub entry_id: &'a str,
     /// That entry's timestamp as stored.
@@ -71,7 +71,7 @@ pub struct TipRow<'a> {
 
 impl TreeRow<'_> {
     /// Adds the row to `out`, without line end.
-    pub fn push(&self, out: &mut Vec<u8>) {
+    pub(crate) fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"id\":");
         text::push_json(out, self.id);
         out.extend_from_slice(b",\"parentId\":");
@@ -127,7 +127,7 @@ fn push_number(out: &mut Vec<u8>, mut number: usize) {
 /// A label (`label SESSION --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LabelRow<'a> {
+pub(crate) struct LabelRow<'a> {
     /// The labelled entry's id.
     pub target_id: &'a str,
     /// The label.
@@ -142,7 +142,7 @@ pub struct LabelRow<'a> {
 /// A label that was set or cleared (`label SESSION ENTRY NAME --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LabelChange<'a> {
+pub(crate) struct LabelChange<'a> {
     /// The new entry's id.
     pub entry_id: &'a str,
     /// The labelled entry's id.
@@ -159,7 +159,7 @@ pub struct LabelChange<'a> {
 
 impl<'a> LabelChange<'a> {
     /// Makes the object of a change that was written.
-    pub fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
+    pub(crate) fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
         Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file, synced }
     }
@@ -168,7 +168,7 @@ impl<'a> LabelChange<'a> {
 /// What a move did (`navigate --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Navigated<'a> {
+pub(crate) struct Navigated<'a> {
     /// Whether the leaf was already there.
     pub noop: bool,
     /// Whether a hook said no.
@@ -212,7 +212,7 @@ pub struct Navigated<'a> {
 /// A context in brief.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ContextSize<'a> {
+pub(crate) struct ContextSize<'a> {
     /// How many messages it has.
     pub messages: usize,
     /// The thinking level.
@@ -226,7 +226,7 @@ pub struct ContextSize<'a> {
 /// What a fork made (`branch SESSION ENTRY --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Branched<'a> {
+pub(crate) struct Branched<'a> {
     /// Whether a hook said no.
     pub cancelled: bool,
     /// Whether this only reports what would be done.
@@ -254,7 +254,7 @@ pub struct Branched<'a> {
 /// What became of a file (`migrate --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Migrated<'a> {
+pub(crate) struct Migrated<'a> {
     /// The file.
     pub path: String,
     /// The version that it had; null if it is not a session.
@@ -271,7 +271,7 @@ pub struct Migrated<'a> {
 /// An entry that one can branch from (`branch SESSION --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BranchRow<'a> {
+pub(crate) struct BranchRow<'a> {
     /// The user message's id.
     pub entry_id: &'a str,
     /// Its parent in the tree.
@@ -284,7 +284,7 @@ pub struct BranchRow<'a> {
 
 /// A timestamp as stored: a string, a number, or nothing.
 #[derive(Debug)]
-pub enum StoredTime {
+pub(crate) enum StoredTime {
     /// Nothing that could be a time.
     Absent,
     /// A time in the form that agents write.
@@ -300,7 +300,7 @@ impl StoredTime {
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn of(bodies: &mut Bodies<'_>, node: NodeId) -> Result<Self> {
+    pub(crate) fn of(bodies: &mut Bodies<'_>, node: NodeId) -> Result<Self> {
         match Self::kept(bodies.session(), node) {
             Some(time) => Ok(time),
             None => Ok(bodies.entry(node)?.timestamp().map_or(Self::Absent, Self::stored)),
@@ -308,7 +308,7 @@ impl StoredTime {
     }
 
     /// Returns an entry's timestamp if it is known without the body.
-    pub fn kept(session: &Session, node: NodeId) -> Option<Self> {
+    pub(crate) fn kept(session: &Session, node: NodeId) -> Option<Self> {
         match session.stamp(node) {
             Stamp::Absent => Some(Self::Absent),
             Stamp::Plain(ms) => Some(time::plain(ms).map_or_else(|| Self::Text(time::iso(ms)), Self::Plain)),
@@ -354,7 +354,7 @@ impl Serialize for StoredTime {
 ///
 /// # Errors
 /// As [`Bodies::entry`].
-pub fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, Option<String>)> {
+pub(crate) fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, Option<String>)> {
     let session: &Session = bodies.session();
     let traits = session.traits(node);
     let (mut kind, mut role) = (traits.kind.name().map(str::to_owned), session.role_name(node).map(str::to_owned));

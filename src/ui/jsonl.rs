@@ -124,7 +124,7 @@ const AHEAD: usize = 3;
 ///
 /// # Errors
 /// The first error of `make` in the order of rows, or that of the output.
-pub fn write<E: From<io::Error> + Send>(
+pub(crate) fn write<E: From<io::Error> + Send>(
     output: &mut Output,
     count: usize,
     jobs: usize,

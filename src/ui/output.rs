@@ -111,7 +111,7 @@ impl Output {
 
 /// Returns JSON text, whole strings only, safe to be written: invalid UTF-8 becomes U+FFFD, and for a
 /// terminal characters that it might obey are escaped.
-pub fn safe_json(json: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
+pub(crate) fn safe_json(json: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
     if !is_terminal && std::str::from_utf8(json).is_ok() {
         return Cow::Borrowed(json);
     }

@@ -19,7 +19,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The counter of what is done, with the total.
 #[derive(Clone, Debug)]
-pub enum Count {
+pub(crate) enum Count {
     /// Bytes that were read, and their total.
     Bytes(Arc<AtomicU64>, u64),
     /// Bytes that were read from a stream of unknown length.
@@ -32,7 +32,7 @@ pub enum Count {
 type MakeBar = Box<dyn Fn() -> ProgressBar + Send + Sync>;
 
 /// A bar that is shown until this is dropped.
-pub struct Progress(Option<(Arc<BarTask>, JoinHandle<()>)>);
+pub(crate) struct Progress(Option<(Arc<BarTask>, JoinHandle<()>)>);
 
 /// What the drawing thread shares with the work.
 struct BarTask {
@@ -52,7 +52,7 @@ struct BarState {
 
 impl Progress {
     /// Starts a bar for `doing` something, if stderr is watched; it appears after a second.
-    pub fn new(report: Report, doing: &'static str, count: Count) -> Self {
+    pub(crate) fn new(report: Report, doing: &'static str, count: Count) -> Self {
         if !report.is_watched {
             return Self(None);
         }
@@ -88,12 +88,12 @@ impl Progress {
     }
 
     /// Returns whether a bar may be on the screen, which other output must not run into.
-    pub fn is_shown(&self) -> bool {
+    pub(crate) fn is_shown(&self) -> bool {
         self.0.is_some()
     }
 
     /// Calls `print` while the bar is cleared; `print` must flush what it writes.
-    pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         let Some((shared, _)) = &self.0 else { return print() };
         let mut state = shared.lock();
         state.clear();
@@ -143,7 +143,7 @@ impl BarState {
 
 /// A stream that counts the bytes read from it.
 #[derive(Debug)]
-pub struct Counted<R> {
+pub(crate) struct Counted<R> {
     /// The stream.
     pub stream: R,
     /// How many bytes were read.

@@ -81,7 +81,7 @@ impl From<&Error> for Failure {
 
 /// Adds the file to core errors; once, where a command ends or turns to another file. Failures of commands
 /// and of writing the output are not changed.
-pub trait AboutFile<T> {
+pub(crate) trait AboutFile<T> {
     /// Adds the name of the file.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::core::session::Session;
 use crate::core::words::counted;
 
 /// Draws what fills a context, and the usage along its path.
-pub fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Screen) -> String {
+pub(crate) fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Screen) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{}, about {} tokens", stats.all.messages, stats.all.tokens)),
@@ -73,7 +73,7 @@ fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
 /// The JSON of `context --stats --json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct StatsRow<'a> {
+pub(crate) struct StatsRow<'a> {
     leaf_id: Option<&'a str>,
     messages: usize,
     tokens: u64,
@@ -136,7 +136,7 @@ struct CompactionRow<'a> {
 
 impl<'a> StatsRow<'a> {
     /// Makes the object of measured statistics.
-    pub fn new(session: &'a Session, leaf: Option<&'a str>, stats: &'a Stats) -> Self {
+    pub(crate) fn new(session: &'a Session, leaf: Option<&'a str>, stats: &'a Stats) -> Self {
         let part = |part: &'a MessageGroup| {
             let (is_result, name) = (part.role == "toolResult", part.name.as_deref());
             PartRow {

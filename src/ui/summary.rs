@@ -12,7 +12,7 @@ use crate::core::words::counted;
 
 /// The outcome for one file.
 #[derive(Debug)]
-pub struct FileRow<'a> {
+pub(crate) struct FileRow<'a> {
     /// Its path.
     pub path: &'a Path,
     /// The version that it had.
@@ -26,7 +26,7 @@ pub struct FileRow<'a> {
 }
 
 /// Draws a row for every listed file, and a line of counts.
-pub fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
+pub(crate) fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
     let listed: Vec<_> = files.iter().filter(|file| file.is_listed).collect();
     let mut out = String::new();
     if !listed.is_empty() {

@@ -13,7 +13,7 @@ use crate::core::time::{self, Stamp};
 
 /// The parts of a tip that are shown.
 #[derive(Clone, Debug)]
-pub struct TipText {
+pub(crate) struct TipText {
     /// The entry's id, as far as it is shown.
     pub id: String,
     /// When the branch was last added to.
@@ -61,7 +61,7 @@ impl TipText {
 ///
 /// # Errors
 /// [`io::Error`] of the output.
-pub fn table(
+pub(crate) fn table(
     output: &mut Output,
     [id, when, count, text]: [&'static str; 4],
     tips: &[TipText],
@@ -83,7 +83,7 @@ fn widths(tips: &[TipText]) -> [usize; 2] {
 ///
 /// # Errors
 /// [`io::Error`] of the output.
-pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
+pub(crate) fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
     // If the words have less room than this, the time of day is removed, then the word `messages`, then the
     // date.
     const FEW: usize = 24;

@@ -266,7 +266,7 @@ impl<'s> TreeText<'s> {
 }
 
 /// Returns words for the rows omitted next to one, if there are any.
-pub fn omitted(Omitted { above, below }: Omitted) -> Option<String> {
+pub(crate) fn omitted(Omitted { above, below }: Omitted) -> Option<String> {
     match (above, below) {
         (0, 0) => None,
         (above, 0) => Some(format!("(+{above} above)")),

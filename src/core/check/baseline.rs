@@ -25,14 +25,14 @@ struct KnownFinding {
 
 /// Known findings.
 #[derive(Clone, Debug, Default)]
-pub struct Baseline(BTreeSet<KnownFinding>);
+pub(crate) struct Baseline(BTreeSet<KnownFinding>);
 
 impl Baseline {
     /// Reads a baseline file.
     ///
     /// # Errors
     /// [`Error::Usage`] if the text is not a baseline.
-    pub fn read(text: &[u8]) -> Result<Self> {
+    pub(crate) fn read(text: &[u8]) -> Result<Self> {
         let mut scan = Scan::default();
         let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let is_first = |line: &[u8]| line.trim_ascii() == FIRST.as_bytes();
@@ -52,17 +52,17 @@ impl Baseline {
     }
 
     /// Returns whether a finding in a file is known.
-    pub fn knows(&self, path: &str, checked: &Checked, finding: &RawFinding) -> bool {
+    pub(crate) fn knows(&self, path: &str, checked: &Checked, finding: &RawFinding) -> bool {
         !self.0.is_empty() && self.0.contains(&KnownFinding::of(path, checked, finding))
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, path: &str, checked: &Checked, finding: &RawFinding) {
+    pub(crate) fn add(&mut self, path: &str, checked: &Checked, finding: &RawFinding) {
         self.0.insert(KnownFinding::of(path, checked, finding));
     }
 
     /// Adds the findings of another baseline.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
@@ -70,7 +70,7 @@ impl Baseline {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(&self, out: &mut dyn Write) -> Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut line = FIRST.as_bytes().to_vec();
         for key in &self.0 {
             line.push(b'\n');

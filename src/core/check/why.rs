@@ -19,7 +19,7 @@ const STEPS: usize = 20_000_000;
 
 /// The end of a branch, where agents could resume.
 #[derive(Clone, Debug)]
-pub struct ResumeTip {
+pub(crate) struct ResumeTip {
     /// The id of its last entry.
     pub id: String,
     /// The 1-based line of that entry.
@@ -36,7 +36,7 @@ pub struct ResumeTip {
 
 /// Where agents resume, and where they could.
 #[derive(Clone, Debug)]
-pub struct Resume {
+pub(crate) struct Resume {
     /// The entry at which agents resume; `None` if they start with an empty conversation.
     pub leaf: Option<String>,
     /// Its 1-based line.
@@ -51,7 +51,7 @@ pub struct Resume {
 ///
 /// # Errors
 /// [`Error`](crate::core::error::Error) if the file is not a session or cannot be read.
-pub fn explain(source: Source, jobs: usize) -> Result<Resume> {
+pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
     let (session, notes) = Session::inspect(source, jobs)?;
     let mut found = Vec::new();
     super::lines::check(&session, &notes, None, &mut found);

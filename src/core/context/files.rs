@@ -11,7 +11,7 @@ use crate::core::session::body::Bodies;
 
 /// Paths of files, sorted. A file that was both read and modified counts as modified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TouchedFiles {
+pub(crate) struct TouchedFiles {
     /// Files that were only read.
     pub read: BTreeSet<String>,
     /// Files that were written or edited.
@@ -23,7 +23,7 @@ impl TouchedFiles {
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn of(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Self> {
+    pub(crate) fn of(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Self> {
         let mut files = Self::default();
         for &node in nodes {
             let traits = bodies.session().traits(node);
@@ -64,7 +64,7 @@ impl TouchedFiles {
     }
 
     /// Returns the `details` of a branch summary as JSON.
-    pub fn json(&self) -> Vec<u8> {
+    pub(crate) fn json(&self) -> Vec<u8> {
         let mut out = Vec::new();
         Object::new(&mut out).strings("readFiles", &self.read).strings("modifiedFiles", &self.modified);
         out

@@ -28,7 +28,7 @@ const PER_TOKEN: usize = 4;
 ///
 /// # Errors
 /// As [`Bodies::entry`].
-pub fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) -> Result<Option<String>> {
+pub(crate) fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) -> Result<Option<String>> {
     let mut taken = Vec::new();
     let mut left = budget.saturating_mul(PER_TOKEN);
     let mut has_text = false;
@@ -50,14 +50,14 @@ pub fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) ->
 }
 
 /// Returns the prompt for a summarizer.
-pub fn prompt(conversation: &str, instructions: &str) -> String {
+pub(crate) fn prompt(conversation: &str, instructions: &str) -> String {
     // A conversation about such tags must not end the quotation.
     let conversation = conversation.replace("</conversation>", "<\\/conversation>");
     format!("<conversation>\n{conversation}\n</conversation>\n\n{instructions}\n")
 }
 
 /// Returns a summarizer's answer in the form in which it is stored.
-pub fn finished(answer: &str, files: &TouchedFiles) -> String {
+pub(crate) fn finished(answer: &str, files: &TouchedFiles) -> String {
     let mut out = format!("{PREAMBLE}\n\n{}", answer.trim());
     for (name, paths) in [("read-files", &files.read), ("modified-files", &files.modified)] {
         if paths.is_empty() {

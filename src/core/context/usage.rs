@@ -84,7 +84,7 @@ pub struct Usage {
 ///
 /// # Errors
 /// As [`Bodies::entry`].
-pub fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
+pub(crate) fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
     let session = bodies.session();
     let mut usage = Usage::default();
     for &node in path {
@@ -145,7 +145,7 @@ fn amount(stored: Option<Raw<'_>>, odd: &mut usize) -> Option<f64> {
 }
 
 /// Rounds an amount of tokens.
-pub fn whole(amount: f64) -> u64 {
+pub(crate) fn whole(amount: f64) -> u64 {
     // Amounts are at least 0, and the cast saturates.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let whole = amount.round() as u64;

@@ -19,11 +19,11 @@ const LONGEST: usize = 200;
 
 /// What a session is to keep for suggestions: nothing. Reading a few entries again is faster than making
 /// the words of all user messages.
-pub const KEEP: Keep<'static> = Keep::NOTHING;
+pub(crate) const KEEP: Keep<'static> = Keep::NOTHING;
 
 /// A name for an entry, with what is shown beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suggestion {
+pub(crate) struct Suggestion {
     /// The name, by which [`super::entry::find`] finds the entry.
     pub name: String,
     /// The entry.
@@ -38,7 +38,7 @@ pub struct Suggestion {
 
 /// Why a name is suggested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SuggestionReason {
+pub(crate) enum SuggestionReason {
     /// It is the leaf that the command works from.
     Leaf,
     /// It is a prompt on the active path.
@@ -55,7 +55,7 @@ pub enum SuggestionReason {
 
 /// Which entries a command takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Nameable {
+pub(crate) enum Nameable {
     /// All.
     Any,
     /// User messages: only these can be branched from.
@@ -69,7 +69,12 @@ pub enum Nameable {
 /// # Errors
 /// [`Error::Changed`](crate::core::error::Error::Changed) and
 /// [`Error::Io`](crate::core::error::Error::Io), since the words are read.
-pub fn entries(session: &Session, leaf: Option<NodeId>, wanted: Nameable, typed: &str) -> Result<Vec<Suggestion>> {
+pub(crate) fn entries(
+    session: &Session,
+    leaf: Option<NodeId>,
+    wanted: Nameable,
+    typed: &str,
+) -> Result<Vec<Suggestion>> {
     let mut list = SuggestionList { session, leaf, wanted, typed, names: Vec::new(), ids: HashSet::new() };
     list.add_names();
     list.add_user_messages();

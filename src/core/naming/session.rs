@@ -20,7 +20,7 @@ use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 
 /// The word that means the newest session of a folder.
-pub const LATEST: &str = "latest";
+pub(crate) const LATEST: &str = "latest";
 
 /// How many bytes of a file are read to find its header: first a few, which mostly are enough, then
 /// more. A file without a header in these is not a session.
@@ -28,7 +28,7 @@ const FRONTS: [u64; 2] = [4 * 1024, 1024 * 1024];
 
 /// A session in a folder of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredSession {
+pub(crate) struct StoredSession {
     /// The path of its file.
     pub path: PathBuf,
     /// When the file was last written to, in milliseconds since 1970.
@@ -41,7 +41,7 @@ pub struct StoredSession {
 
 /// The sessions that an id, or the start of one, means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IdMatch {
+pub(crate) enum IdMatch {
     /// None; near misses, best first.
     None(Vec<String>),
     /// One session.
@@ -52,7 +52,7 @@ pub enum IdMatch {
 
 /// The latest session of a working folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Latest {
+pub(crate) enum Latest {
     /// The latest one of this folder.
     Here(StoredSession),
     /// This folder has none; the latest one of all others.
@@ -62,7 +62,7 @@ pub enum Latest {
 }
 
 /// Returns whether a word can only be a path: it exists, looks like a path, or is `-`.
-pub fn is_path(word: &Path) -> bool {
+pub(crate) fn is_path(word: &Path) -> bool {
     let bytes = word.as_os_str().as_encoded_bytes();
     let looks_so = bytes == b"-" || bytes.contains(&b'/') || bytes.ends_with(b".jsonl");
     // A dangling link exists too: opening it fails with the reason.
@@ -81,7 +81,7 @@ struct SessionFile {
 }
 
 /// The files in the folders where agents store sessions, the last written first.
-pub struct SessionStore {
+pub(crate) struct SessionStore {
     files: Vec<SessionFile>,
     /// The folders that could not be read, mostly because they do not exist.
     pub unreadable: Vec<PathBuf>,
@@ -92,7 +92,7 @@ pub struct SessionStore {
 impl SessionStore {
     /// Lists the files `*.jsonl` in folders and in the folders in them, one for each working folder. Hidden
     /// names are skipped, and so are the folders that belong to a session and have its name.
-    pub fn new(folders: &[PathBuf]) -> Self {
+    pub(crate) fn new(folders: &[PathBuf]) -> Self {
         let mut store = Self { files: Vec::new(), unreadable: Vec::new(), closed: Vec::new() };
         // A file with several names, or in a folder that is given twice, is one session.
         let mut known = HashSet::new();
@@ -164,18 +164,18 @@ impl SessionStore {
     }
 
     /// Returns at most `most` sessions whose ids start with `start`, the last written first.
-    pub fn newest(&self, start: &str, most: usize) -> Vec<StoredSession> {
+    pub(crate) fn newest(&self, start: &str, most: usize) -> Vec<StoredSession> {
         self.sessions().filter(|kept| kept.id.starts_with(start) && is_name(&kept.id)).take(most).collect()
     }
 
     /// Returns whether there are no files.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
     /// Finds the sessions with an id, or else those whose ids start with `name`, if it has at least 4
     /// characters.
-    pub fn by_id(&self, name: &str) -> IdMatch {
+    pub(crate) fn by_id(&self, name: &str) -> IdMatch {
         let can_be_start = name.chars().count() >= PREFIX;
         let mut near = NearMisses::new(name);
         let (mut whole, mut started) = (Vec::new(), Vec::new());
@@ -201,7 +201,7 @@ impl SessionStore {
     }
 
     /// Finds the session of a working folder that was last written to.
-    pub fn latest(&self, cwd: &Path) -> Latest {
+    pub(crate) fn latest(&self, cwd: &Path) -> Latest {
         let real = fs::canonicalize(cwd).ok();
         // Many sessions name the same few folders, and each costs a system call.
         let mut is_here: HashMap<String, bool> = HashMap::new();
@@ -246,7 +246,7 @@ fn header(path: &Path) -> Option<Header> {
 
 /// Returns the name of a session, else its first prompt; empty without both, or if the file cannot be
 /// read. Reads the whole file.
-pub fn title(path: &Path, jobs: usize) -> String {
+pub(crate) fn title(path: &Path, jobs: usize) -> String {
     let session = Source::open(path).and_then(|source| Session::load(source, Keep::NOTHING, jobs));
     session.and_then(|session| Bodies::new(&session).title()).unwrap_or_default()
 }

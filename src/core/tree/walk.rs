@@ -83,14 +83,14 @@ pub fn tips(session: &Session) -> Vec<NodeId> {
 }
 
 /// Returns the last entry of the conversation on the path to an entry, which may be that entry itself.
-pub fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
+pub(crate) fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
     let mut path = session.ancestors(node);
     path.find(|&node| session.traits(node).kind.is_conversation())
 }
 
 /// Returns where a conversation can be resumed: the tips of all branches and the file's leaf, the one
 /// with the newest conversation first, each with the last entry of its conversation.
-pub fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
+pub(crate) fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
     let mut nodes = tips(session);
     if let Some(leaf) = session.leaf().filter(|leaf| !nodes.contains(leaf)) {
         nodes.push(leaf);
@@ -104,6 +104,6 @@ pub fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
 
 /// Returns a sort key for tips: the newest `last` first, unknown times last; of equal times the tip that
 /// is later in the file first.
-pub fn newest_first(session: &Session, last: NodeId, tip: NodeId) -> Reverse<(Option<i64>, NodeId)> {
+pub(crate) fn newest_first(session: &Session, last: NodeId, tip: NodeId) -> Reverse<(Option<i64>, NodeId)> {
     Reverse((session.stamp(last).ms(), tip))
 }

@@ -165,7 +165,7 @@ fn stats_name_amounts_left_out() {
         "{out}"
     );
     assert!(
-        out.contains("\nusage        noted on this path by assistant (2), compaction (1), toolResult (2), "),
+        out.contains("\nusage        recorded on this path by assistant (2), compaction (1), toolResult (2), "),
         "{out}"
     );
     assert!(out.contains("     4  28.6%         2  toolResult read\n"), "{out}");
