@@ -1,13 +1,6 @@
 # Completion of session-tree in bash. Made to be put where bash-completion looks, or to be sourced.
 _session_tree() {
-    local line name form='' variables=()
-    # What variables hold is known to this shell only.
-    for line in "${COMP_WORDS[@]}"; do
-        if [[ $line =~ ^\"?\$\{?([A-Za-z_][A-Za-z_0-9]*)\}?\"?$ ]]; then
-            name=${BASH_REMATCH[1]}
-            variables+=("$name=${!name-}")
-        fi
-    done
+    local line form=''
     COMPREPLY=()
     while IFS= read -r line; do
         if [[ -z $form ]]; then
@@ -15,8 +8,7 @@ _session_tree() {
         else
             COMPREPLY+=("$line")
         fi
-    done < <(session-tree completions bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" \
-        ${variables[@]+"${variables[@]}"} 2>/dev/null </dev/null)
+    done < <(session-tree completions bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null </dev/null)
     # Bash quotes names of files itself, and shows only their last part.
     if [[ $form == paths ]]; then
         compopt -o filenames 2>/dev/null

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::cmd::{self, App, Global};
+use crate::cmd::{self, App, Global, Task};
 use crate::ui::escape;
 use crate::ui::exit::Exit;
 use crate::ui::report::{Failure, Report};
@@ -65,10 +65,9 @@ enum Command {
 }
 
 /// What the command line asks for.
-#[derive(Debug)]
 pub enum Parsed {
-    /// A command.
-    Run(Box<Cli>),
+    /// A command, and what the commands share.
+    Run(Box<dyn Task>, Box<App>),
     /// Help or version, or a mistake; all is said.
     Done(ExitCode),
 }
@@ -76,7 +75,11 @@ pub enum Parsed {
 /// Reads the command line.
 pub fn parse() -> Parsed {
     match Cli::try_parse() {
-        Ok(cli) => Parsed::Run(Box::new(cli)),
+        Ok(cli) => {
+            let task = cli.command.task();
+            let app = App::new(&cli.global, task.is_json(), Cli::command);
+            Parsed::Run(task, Box::new(app))
+        }
         Err(error) => Parsed::Done(explain(error)),
     }
 }
@@ -120,14 +123,14 @@ fn explain(error: clap::Error) -> ExitCode {
     Exit::CouldNot.into()
 }
 
-/// Gives the subcommand of a command line that does not parse.
+/// Returns the subcommand of a command line that does not parse.
 fn command_in(args: &[OsString]) -> Option<String> {
     let program = Cli::command();
     let known = |arg: &OsString| program.find_subcommand(arg).map(|command| command.get_name().to_owned());
     args.iter().skip(1).find_map(known)
 }
 
-/// Tells whether a command line that does not parse asks for a JSON format all the same.
+/// Returns whether a command line that does not parse asks for a JSON format all the same.
 fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
     const FORMATS: [&str; 4] = ["json", "jsonl", "llm", "sarif"];
     let args: Vec<_> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -136,39 +139,19 @@ fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
         || args.windows(2).any(|pair| pair[0] == "--format" && is_format(&pair[1]))
 }
 
-impl Cli {
-    /// Gives what the commands share.
-    pub fn app(&self) -> App {
-        let json = match &self.command {
-            Command::Tree(args) => args.is_json(),
-            Command::Context(args) => args.is_json(),
-            Command::Label(args) => args.is_json(),
-            Command::Branch(args) => args.is_json(),
-            Command::Navigate(args) => args.is_json(),
-            Command::Migrate(args) => args.is_json(),
-            Command::Check(args) => args.is_json(),
-            Command::Completions(_) | Command::Man(_) => false,
-        };
-        App::new(&self.global, json)
-    }
-
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// A [`Failure`], or what the system says of writing to stdout.
-    pub fn run(self, app: &App) -> anyhow::Result<ExitCode> {
-        let done = match self.command {
-            Command::Tree(args) => args.run(app),
-            Command::Context(args) => args.run(app),
-            Command::Label(args) => args.run(app),
-            Command::Branch(args) => return args.run(app),
-            Command::Navigate(args) => return args.run(app),
-            Command::Migrate(args) => return args.run(app),
-            Command::Check(args) => return args.run(app),
-            Command::Completions(args) => args.run(app),
-            Command::Man(args) => args.run(),
-        };
-        done.map(|()| ExitCode::SUCCESS)
+impl Command {
+    fn task(self) -> Box<dyn Task> {
+        match self {
+            Self::Tree(args) => Box::new(args),
+            Self::Context(args) => Box::new(args),
+            Self::Label(args) => Box::new(args),
+            Self::Branch(args) => Box::new(args),
+            Self::Navigate(args) => Box::new(args),
+            Self::Migrate(args) => Box::new(args),
+            Self::Check(args) => Box::new(args),
+            Self::Completions(args) => Box::new(args),
+            Self::Man(args) => Box::new(args),
+        }
     }
 }
 

@@ -8,11 +8,7 @@ use session_tree::ui::report::Failure;
 
 fn main() -> ExitCode {
     let (result, report) = match cli::parse() {
-        Parsed::Run(cli) => {
-            let app = cli.app();
-            let report = app.report;
-            (cli.run(&app), report)
-        }
+        Parsed::Run(task, app) => (task.run(&app), app.report),
         Parsed::Done(code) => return code,
     };
     match result {
@@ -26,7 +22,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells whether the reader of our output went away, as `head` does.
+/// Returns whether the reader of our output went away, as `head` does.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let kind = |cause: &(dyn std::error::Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
     error.chain().any(|cause| kind(cause) == Some(io::ErrorKind::BrokenPipe))

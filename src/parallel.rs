@@ -1,15 +1,15 @@
-//! The one worker pool: it makes numbered items on several threads and hands them over in their
-//! order on the calling thread.
+//! The one worker pool: it makes numbered items on several threads and passes them on in their order
+//! on the calling thread.
 //!
-//! The calling thread works too while the item that is due is not there. So one job needs no further
-//! thread, and where none can be started everything still gets done. It stands below all parts of
-//! the program and knows none of them.
+//! The calling thread makes items too while it waits for the next one, so that one job needs no other
+//! thread, and all work gets done where no thread can be started. Must not depend on any other module:
+//! all parts of the program use it.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder, JoinHandle};
 
-/// How many threads make items of a kind, and how far ahead of what was taken.
+/// The number of threads that make items, and how far they may be ahead of the taken items.
 #[derive(Debug)]
 pub struct Pool<T> {
     jobs: usize,
@@ -19,33 +19,33 @@ pub struct Pool<T> {
 }
 
 impl<T: Send> Pool<T> {
-    /// Returns a pool of up to `jobs` threads, the calling one among them. No further item is begun
-    /// while `ahead` of them are begun and not yet taken.
+    /// Returns a pool of up to `jobs` threads, including the calling one. No item is begun while `ahead`
+    /// items are begun and not yet taken.
     pub fn new(jobs: usize, ahead: usize) -> Self {
         Self { jobs, ahead, weight: |_| 1, thread: Builder::new }
     }
 
-    /// Lets an item, once it is made, count for as many as `weight` says, which is at least one.
+    /// Makes each finished item count as `weight` items, at least one, towards the limit `ahead`.
     #[must_use]
-    pub fn weighing(self, weight: fn(&T) -> usize) -> Self {
+    pub(crate) fn weighing(self, weight: fn(&T) -> usize) -> Self {
         Self { weight, ..self }
     }
 
-    /// Makes the items from 0 up to `count` and gives each to `take`, in order and on the calling
-    /// thread. `worker` is called once on each thread and returns what makes items there, with its
-    /// own buffers.
+    /// Makes the items from 0 up to `count` and passes each to `take`, in order and on the calling
+    /// thread. `worker` is called once per thread and returns the function that makes items there, with
+    /// its own buffers.
     ///
-    /// A panic on any thread ends all of them and goes on on the calling one.
+    /// A panic on any thread ends all of them and continues on the calling one.
     ///
     /// # Errors
-    /// The first one of `take`. No item is begun after it, and when this returns no thread is left.
+    /// The first error of `take`. No item is begun after it, and all threads have ended on return.
     pub fn run<W: FnMut(usize) -> T, E>(
         self,
         count: usize,
         worker: impl Fn() -> W + Sync,
         take: impl FnMut(usize, T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let state = State { begun: VecDeque::new(), due: 0, weight: 0, end: count };
+        let state = QueueState { begun: VecDeque::new(), due: 0, weight: 0, end: count };
         let queue = Queue { pool: self, state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new() };
         thread::scope(|scope| {
             let _on_panic = StopOnPanic(&queue);
@@ -61,28 +61,28 @@ impl<T: Send> Pool<T> {
     }
 }
 
-/// What the threads share.
+/// The items in progress, shared by all threads.
 struct Queue<T> {
     pool: Pool<T>,
-    state: Mutex<State<T>>,
-    /// Signals the calling thread that the item that is due was made.
+    state: Mutex<QueueState<T>>,
+    /// Signals the calling thread that the next item to be taken is made.
     ready: Condvar,
     /// Signals the helpers that an item was taken.
     room: Condvar,
 }
 
-struct State<T> {
-    /// The items from `due` on that are begun, with their weights once they are made.
+struct QueueState<T> {
+    /// The begun items from `due` on, each with its weight once it is made.
     begun: VecDeque<Option<(T, usize)>>,
     /// The next item to be taken.
     due: usize,
-    /// What `begun` weighs.
+    /// The weight of `begun`.
     weight: usize,
-    /// The item before which all ends; 0 once it was stopped.
+    /// The number of items to make; 0 after a stop.
     end: usize,
 }
 
-impl<T> State<T> {
+impl<T> QueueState<T> {
     fn next(&self) -> usize {
         self.due + self.begun.len()
     }
@@ -97,11 +97,11 @@ impl<T> State<T> {
 }
 
 impl<T: Send> Queue<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn may_begin(&self, state: &State<T>) -> bool {
+    fn may_begin(&self, state: &QueueState<T>) -> bool {
         state.next() < state.end && (state.begun.is_empty() || state.weight < self.pool.ahead)
     }
 
@@ -143,9 +143,9 @@ impl<T: Send> Queue<T> {
 
     fn make_next<'q>(
         &'q self,
-        mut state: MutexGuard<'q, State<T>>,
+        mut state: MutexGuard<'q, QueueState<T>>,
         make: &mut impl FnMut(usize) -> T,
-    ) -> MutexGuard<'q, State<T>> {
+    ) -> MutexGuard<'q, QueueState<T>> {
         let at = state.next();
         state.begun.push_back(None);
         state.weight += 1;
@@ -153,7 +153,7 @@ impl<T: Send> Queue<T> {
         let item = make(at);
         let weight = (self.pool.weight)(&item).max(1);
         let mut state = self.lock();
-        // What is not made is not taken: the item stands where it was put.
+        // An item that is not made is not taken, so the place is still there.
         let place = at - state.due;
         state.begun[place] = Some((item, weight));
         state.weight += weight - 1;
@@ -170,7 +170,7 @@ impl<T: Send> Queue<T> {
     }
 }
 
-/// Ends the work of all threads if one panics, so that none waits for what it was to make or take.
+/// Stops all threads if its own panics, so that none waits for an item that will not come.
 struct StopOnPanic<'q, T: Send>(&'q Queue<T>);
 
 impl<T: Send> Drop for StopOnPanic<'_, T> {
@@ -181,8 +181,8 @@ impl<T: Send> Drop for StopOnPanic<'_, T> {
     }
 }
 
-/// Runs something beside all else; returns `None` if there is no thread for it.
-pub fn in_background(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+/// Runs `work` on a thread of its own; returns `None` if none can be started.
+pub(crate) fn in_background(work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     Builder::new().spawn(work).ok()
 }
 
@@ -196,22 +196,22 @@ mod tests {
 
     use super::Pool;
 
-    /// No system has the memory for the stack of such a thread.
+    /// Returns a thread that cannot be started: no system has the memory for its stack.
     fn impossible_thread() -> Builder {
         Builder::new().stack_size(1 << 60)
     }
 
-    /// Returns a number that looks random.
+    /// Returns a pseudo-random number.
     fn scrambled(number: usize) -> usize {
         (number + 1).wrapping_mul(0x9e37_79b9) >> 7
     }
 
-    /// Gives up the processor a number of times that differs from item to item.
+    /// Yields the processor a number of times that differs from item to item.
     fn dawdle(seed: usize) {
         (0..scrambled(seed) % 8).for_each(|_| thread::yield_now());
     }
 
-    /// Takes all items; they come in order and to the calling thread.
+    /// Takes all items, and checks that they come in order and on the calling thread.
     fn all<T: Send, W: FnMut(usize) -> T>(pool: Pool<T>, count: usize, worker: impl Fn() -> W + Sync) -> Vec<T> {
         let (mut taken, calling) = (Vec::new(), thread::current().id());
         let done = pool.run(count, worker, |at, item| {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_jobs_gives_the_same_items_with_a_worker_on_each_thread() {
+    fn items_do_not_depend_on_the_number_of_jobs() {
         for seed in 0..60 {
             let (count, jobs) = (scrambled(seed) % 80, 1 + seed % 7);
             let worker = || {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_room_holds_is_begun() {
+    fn items_in_progress_stay_below_the_limit() {
         for (jobs, heavy, room) in [(1, 1, 3), (2, 1, 5), (4, 1, 1), (3, 1, 9), (2, 100, 100), (4, 100, 100)] {
             let (begun, mut taken) = (AtomicUsize::new(0), 0);
             // Every other item is heavy once it is made; before, it counts for one.
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn others_go_on_while_an_item_takes_long() {
+    fn other_items_are_made_during_a_slow_one() {
         let (sender, receiver) = mpsc::channel();
         let receiver = Mutex::new(receiver);
         let worker = || {
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_all_threads() {
+    fn panic_ends_all_threads() {
         for (bad, ahead) in [(0, 3), (17, 1), (17, usize::MAX)] {
             let fail = |at| assert!(at != bad, "on purpose");
             assert!(panics(|| Pool::new(4, ahead).run(usize::MAX, || fail, |_, ()| Ok::<_, ()>(()))), "made");
@@ -297,7 +297,7 @@ mod tests {
             };
             assert!(panics(|| Pool::new(4, ahead).run(usize::MAX, || |_| (), take)), "taken");
         }
-        // It need not be the calling thread that fails.
+        // Here another thread fails than the calling one.
         let (calling, both) = (thread::current().id(), Barrier::new(2));
         let worker = || {
             |_| {
@@ -309,9 +309,9 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_may_stop_all_threads() {
+    fn error_of_take_stops_all_threads() {
         for (jobs, ahead) in [(1, 1), (2, 3), (4, 1), (4, usize::MAX)] {
-            // Nobody would live to see the last one.
+            // The end of this many items would never come.
             let stopped =
                 Pool::new(jobs, ahead).run(usize::MAX, || |at| at, |at, item| if item < 30 { Ok(()) } else { Err(at) });
             assert_eq!(stopped, Err(30));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn without_further_threads_the_calling_one_makes_everything() {
+    fn calling_thread_makes_everything_without_others() {
         assert!(impossible_thread().spawn(|| ()).is_err());
         let calling = thread::current().id();
         for pool in [Pool::new(1, 8), Pool { thread: impossible_thread, ..Pool::new(4, 8) }] {

@@ -3,7 +3,7 @@
 //! stop.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -18,7 +18,7 @@ use crate::core::error::reason;
 const OUTPUT: u64 = 16 * 1024 * 1024;
 /// How long a child that was asked to end is given.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long a turn of waiting is.
+/// How long to wait between two looks at a child.
 const TURN: Duration = Duration::from_millis(10);
 /// How far apart a signal may reach us and a child that it is sent to at once.
 const SAME: Duration = Duration::from_millis(100);
@@ -27,8 +27,8 @@ const REST: Duration = Duration::from_secs(1);
 
 /// Why a child gave no answer.
 #[derive(Debug)]
-pub enum Failed {
-    /// The command line is no list of words, or there is none.
+pub enum ChildError {
+    /// The command line is not a list of words, or it is empty.
     NoCommand(String),
     /// It cannot be started.
     NotStarted(io::Error),
@@ -46,10 +46,10 @@ pub enum Failed {
     Io(io::Error),
 }
 
-impl std::fmt::Display for Failed {
+impl std::fmt::Display for ChildError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NoCommand(why) => write!(f, "it is no command: {why}"),
+            Self::NoCommand(why) => write!(f, "it is not a command: {why}"),
             Self::NotStarted(cause) => write!(f, "it cannot be started: {}", reason(cause)),
             Self::TooLong(limit) => write!(f, "it took longer than {} s and was ended", limit.as_secs_f64()),
             Self::TooMuch => f.write_str("it printed more than 16 MiB and was ended"),
@@ -61,22 +61,39 @@ impl std::fmt::Display for Failed {
     }
 }
 
-/// Runs a command with `input` as its standard input and gives what `accept` makes of what it
-/// printed. Its stderr passes through. `limit` zero means none; `stop` gives the signal that asked
+/// Runs a command that gets a text and prints another one, which must not be blank.
+///
+/// # Errors
+/// [`ChildError`].
+pub fn text(command: &str, text: &str, limit: Duration, stop: &dyn Fn() -> Option<i32>) -> Result<String, ChildError> {
+    let spool = || -> io::Result<File> {
+        let mut input = tempfile::tempfile()?;
+        input.write_all(text.as_bytes())?;
+        input.seek(SeekFrom::Start(0))?;
+        Ok(input)
+    };
+    capture(command, spool().map_err(ChildError::Io)?, limit, stop, |answer| {
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        if answer.trim().is_empty() { Err("it printed nothing".to_owned()) } else { Ok(answer) }
+    })
+}
+
+/// Runs a command with `input` as its standard input and returns what `accept` makes of what it
+/// printed. Its stderr passes through. `limit` zero means none; `stop` returns the signal that asked
 /// us to stop. Whatever goes wrong, it is ended with all its children.
 ///
 /// # Errors
-/// [`Failed`].
+/// [`ChildError`].
 pub fn capture<T>(
     command: &str,
     input: File,
     limit: Duration,
     stop: &dyn Fn() -> Option<i32>,
     accept: impl FnOnce(Vec<u8>) -> Result<T, String>,
-) -> Result<T, Failed> {
-    let words = shell_words::split(command).map_err(|error| Failed::NoCommand(error.to_string()))?;
+) -> Result<T, ChildError> {
+    let words = shell_words::split(command).map_err(|error| ChildError::NoCommand(error.to_string()))?;
     let Some((program, arguments)) = words.split_first() else {
-        return Err(Failed::NoCommand("it is empty".to_owned()));
+        return Err(ChildError::NoCommand("it is empty".to_owned()));
     };
     // The input is a file, so that a child that never reads it, or closes it, holds up nothing.
     let mut child = Command::new(program)
@@ -85,32 +102,35 @@ pub fn capture<T>(
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(Failed::NotStarted)?;
+        .map_err(ChildError::NotStarted)?;
     let ended = read_in_background(&mut child).and_then(|output| watch(&mut child, &output, limit, stop));
     let answer = match ended {
-        Ok(Ended { status, output }) if status.success() => accept(output).map_err(Failed::Answer),
-        Ok(Ended { status, .. }) => Err(Failed::Status(status)),
+        Ok(ExitedChild { status, output }) if status.success() => accept(output).map_err(ChildError::Answer),
+        Ok(ExitedChild { status, .. }) => Err(ChildError::Status(status)),
         Err(failed) => Err(failed),
     };
     answer.map_err(|failed| {
         end(&mut child);
         // A signal to all of us may reach the child first: then it is why it failed.
         let since = Instant::now();
-        while stop().is_none() && matches!(failed, Failed::Status(_) | Failed::Answer(_)) && since.elapsed() < SAME {
+        while stop().is_none()
+            && matches!(failed, ChildError::Status(_) | ChildError::Answer(_))
+            && since.elapsed() < SAME
+        {
             thread::sleep(TURN);
         }
-        stop().map_or(failed, Failed::Interrupted)
+        stop().map_or(failed, ChildError::Interrupted)
     })
 }
 
 /// A child that came to its end.
-struct Ended {
+struct ExitedChild {
     status: ExitStatus,
     output: Vec<u8>,
 }
 
 /// Reads what a child prints, so that it never has to wait for us.
-fn read_in_background(child: &mut Child) -> Result<Receiver<io::Result<Vec<u8>>>, Failed> {
+fn read_in_background(child: &mut Child) -> Result<Receiver<io::Result<Vec<u8>>>, ChildError> {
     let (sender, receiver) = mpsc::channel();
     let pipe = child.stdout.take();
     let read = move || {
@@ -120,7 +140,7 @@ fn read_in_background(child: &mut Child) -> Result<Receiver<io::Result<Vec<u8>>>
         let _ = sender.send(read.map(|_| bytes));
     };
     // It cannot be started where there may be no more processes: then the child is ended, too.
-    thread::Builder::new().spawn(read).map_err(Failed::Io)?;
+    thread::Builder::new().spawn(read).map_err(ChildError::Io)?;
     Ok(receiver)
 }
 
@@ -129,17 +149,17 @@ fn watch(
     output: &Receiver<io::Result<Vec<u8>>>,
     limit: Duration,
     stop: &dyn Fn() -> Option<i32>,
-) -> Result<Ended, Failed> {
+) -> Result<ExitedChild, ChildError> {
     let start = Instant::now();
     let mut read = None;
     let mut exited: Option<(ExitStatus, Instant)> = None;
     loop {
         if let Some(signal) = stop() {
-            return Err(Failed::Interrupted(signal));
+            return Err(ChildError::Interrupted(signal));
         }
         if read.is_none() {
             read = match output.recv_timeout(TURN) {
-                Ok(bytes) => Some(bytes.map_err(Failed::Io)?),
+                Ok(bytes) => Some(bytes.map_err(ChildError::Io)?),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => Some(Vec::new()),
             };
@@ -147,20 +167,20 @@ fn watch(
             thread::sleep(TURN);
         }
         if read.as_ref().is_some_and(|bytes| bytes.len() as u64 > OUTPUT) {
-            return Err(Failed::TooMuch);
+            return Err(ChildError::TooMuch);
         }
         if exited.is_none() {
-            exited = child.try_wait().map_err(Failed::Io)?.map(|status| (status, Instant::now()));
+            exited = child.try_wait().map_err(ChildError::Io)?.map(|status| (status, Instant::now()));
         }
         match (&exited, read.take()) {
-            (Some((status, _)), Some(output)) => return Ok(Ended { status: *status, output }),
+            (Some((status, _)), Some(output)) => return Ok(ExitedChild { status: *status, output }),
             (Some((_, at)), None) if at.elapsed() > REST => {
-                return Err(Failed::Io(io::Error::other("its output stays open after its end")));
+                return Err(ChildError::Io(io::Error::other("its output stays open after its end")));
             }
             (_, bytes) => read = bytes,
         }
         if exited.is_none() && !limit.is_zero() && start.elapsed() > limit {
-            return Err(Failed::TooLong(limit));
+            return Err(ChildError::TooLong(limit));
         }
     }
 }
@@ -183,7 +203,7 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Tells whether anything of a process group still runs. Orphans that nobody has buried yet count
+/// Returns whether anything of a process group still runs. Orphans that nobody has buried yet count
 /// as gone, as far as the system shows which those are.
 fn has_members(group: Pid) -> bool {
     if rustix::process::test_kill_process_group(group).is_err() {
@@ -191,7 +211,7 @@ fn has_members(group: Pid) -> bool {
     }
     let Ok(processes) = fs::read_dir("/proc") else { return true };
     let mut stats = processes.flatten().filter_map(|process| fs::read_to_string(process.path().join("stat")).ok());
-    // Behind the name, which may hold anything: state, parent, group.
+    // After the name, which may hold anything: state, parent, group.
     stats.any(|stat| {
         let mut fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
         let is_dead = matches!(fields.next(), Some("Z" | "X"));

@@ -4,31 +4,27 @@
 use std::collections::HashSet;
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
+use super::folders;
 use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
 use crate::core::naming::offer::{self, Nameable};
-use crate::core::naming::session::{IdMatch, LATEST, Latest, SessionStore, StoredSession};
-use crate::core::read::source::Source;
-use crate::core::session::Session;
+use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession, is_path};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 
-/// The largest file that is read while somebody waits for a word, in bytes.
-const LARGEST: u64 = 512 * 1024 * 1024;
 /// How many ids of sessions are offered.
 const MOST: usize = 30;
 /// Marks candidates that are paths.
 const PATH: &str = "path";
 
-/// Gives what may come at the end of a command line: `words` are the program's name and what follows
+/// Returns what may come at the end of a command line: `words` are the program's name and what follows
 /// it, the last being the one at the cursor.
 pub(super) fn choices(command: Command, words: Vec<String>, jobs: usize) -> Vec<Choice> {
     let Some(before) = words.len().checked_sub(1).filter(|&before| before > 0) else { return Vec::new() };
@@ -60,7 +56,7 @@ fn to_choice(candidate: &CompletionCandidate) -> Option<Choice> {
     Some(Choice { value: value.to_owned(), about: help.lines().next().unwrap_or_default().to_owned(), is_path })
 }
 
-/// Says what values an argument has, by what it calls them. Those of an enum are known already.
+/// Adds what values an argument has, by what it calls them. Those of an enum are known already.
 fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
     let Some(name) = arg.get_value_names().and_then(<[_]>::first) else { return arg };
     match name.as_str() {
@@ -84,14 +80,14 @@ fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
     }
 }
 
-/// Gives what can stand for SESSION: files, and what goes by another name once that is begun.
+/// Returns what can stand for SESSION: files, and what goes by another name once that is begun.
 fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut candidates = paths(typed, is_session);
     let Some(typed) = typed.to_str() else { return candidates };
     if LATEST.starts_with(typed) {
         candidates.push(CompletionCandidate::new(LATEST).help(Some("the newest session held here".into())));
     }
-    if !typed.is_empty() && !naming::session::is_path(Path::new(typed)) {
+    if !typed.is_empty() && !is_path(Path::new(typed)) {
         let now = world::now();
         let candidate = |StoredSession { id, cwd, modified, .. }| {
             let about = format!("{}  {}", time::ago(now.saturating_sub(modified)), cwd.unwrap_or_default());
@@ -102,36 +98,30 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     candidates
 }
 
-/// Gives the file that SESSION means.
+/// Returns the file that SESSION means.
 fn session_file(word: &OsStr) -> Option<PathBuf> {
     let path = Path::new(word);
     // Shells leave it as it was typed.
     if let Ok(below) = path.strip_prefix("~") {
         return Some(env::home_dir()?.join(below));
     }
-    match path.to_str().filter(|_| !naming::session::is_path(path)) {
-        None => Some(path.to_owned()),
-        Some(LATEST) => match kept().latest(&env::current_dir().ok()?) {
-            Latest::Here(found) => Some(found.path),
-            Latest::Elsewhere(_) | Latest::Nowhere => None,
-        },
-        Some(id) => match kept().by_id(id) {
-            IdMatch::One(found) => Some(found.path),
-            IdMatch::None(_) | IdMatch::Many(_) => None,
-        },
+    let Some(name) = path.to_str().filter(|_| !is_path(path)) else { return Some(path.to_owned()) };
+    match kept().find(name, &env::current_dir().ok()?) {
+        Meaning::One(found) => Some(found.path),
+        _ => None,
     }
 }
 
-/// Gives the sessions that agents keep.
+/// Returns the sessions that agents keep.
 fn kept() -> SessionStore {
-    SessionStore::new(&world::session_folders(&|name| env::var_os(name)))
+    SessionStore::new(&folders::sessions())
 }
 
 fn is_session(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "jsonl") && path.is_file()
 }
 
-/// Gives the files that `is_wanted` lets through, and folders, since the way may lead through them.
+/// Returns the files that `is_wanted` lets through, and folders, since the way may lead through them.
 fn paths(typed: &OsStr, is_wanted: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Vec<CompletionCandidate> {
     let mut candidates = PathCompleter::any().filter(is_wanted).complete(typed);
     candidates.retain(|candidate| candidate.get_value() != ".");
@@ -139,20 +129,10 @@ fn paths(typed: &OsStr, is_wanted: impl Fn(&Path) -> bool + Send + Sync + 'stati
 }
 
 fn codes(typed: &OsStr, with_all: bool) -> Vec<CompletionCandidate> {
-    let all = with_all.then(|| CompletionCandidate::new("warnings").help(Some("all warnings".into())));
-    let name = |code: Code| {
-        CompletionCandidate::new(code.name()).help(Some(format!("{}: {}", code.id(), code.title()).into()))
-    };
-    let id = |code: Code| CompletionCandidate::new(code.id()).help(Some(code.title().into()));
-    let mut candidates: Vec<_> = all.into_iter().chain(Code::all().map(name)).collect();
-    // Whoever wants the short form starts it.
-    if typed.to_str().is_some_and(|typed| typed.starts_with(['E', 'W', 'e', 'w'])) {
-        candidates.extend(Code::all().map(id));
-    }
-    candidates.retain(|candidate| {
-        candidate.get_value().to_str().zip(typed.to_str()).is_some_and(|(value, typed)| value.starts_with(typed))
-    });
-    candidates
+    let Some(typed) = typed.to_str() else { return Vec::new() };
+    let all = Some(("warnings", "all warnings".to_owned())).filter(|(name, _)| with_all && name.starts_with(typed));
+    let names = all.into_iter().chain(Code::begun(typed));
+    names.map(|(name, about)| CompletionCandidate::new(name).help(Some(about.into()))).collect()
 }
 
 /// The command line before the word at the cursor.
@@ -163,11 +143,11 @@ struct SoFar {
 }
 
 impl SoFar {
-    /// Gives the names of entries; `None` if there is no session that can be read.
+    /// Returns the names of entries; `None` if there is no session that can be read.
     fn entries(&self, wanted: Nameable, typed: &str) -> Option<Vec<CompletionCandidate>> {
         let matches = self.definition.clone().ignore_errors(true).try_get_matches_from(&self.words).ok()?;
         let (command, matches) = matches.subcommand()?;
-        let session = self.load(&session_file(value(matches, "session")?)?)?;
+        let session = offer::load(&session_file(value(matches, "session")?)?, self.jobs)?;
         let leaf = value(matches, "leaf").and_then(OsStr::to_str);
         // `navigate --root` goes there; for others it is where they work from.
         let is_at_root =
@@ -185,18 +165,9 @@ impl SoFar {
         };
         Some(offers.iter().map(candidate).collect())
     }
-
-    fn load(&self, path: &Path) -> Option<Session> {
-        // Opening something else, a pipe for one, might wait for ever.
-        let meta = fs::metadata(path).ok()?;
-        if !meta.is_file() || meta.len() > LARGEST {
-            return None;
-        }
-        Session::load(Source::open(path).ok()?, offer::KEEP, self.jobs).ok()
-    }
 }
 
-/// Gives the value of an argument, if the command has it.
+/// Returns the value of an argument, if the command has it.
 fn value<'m>(matches: &'m ArgMatches, name: &str) -> Option<&'m OsStr> {
     matches.try_get_raw(name).ok()?.and_then(|mut values| values.next())
 }

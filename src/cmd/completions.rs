@@ -1,13 +1,13 @@
 //! `completions`: completion scripts for shells, and what these scripts ask.
 
 use std::ffi::OsString;
+use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use super::{App, complete};
-use crate::cli::Cli;
-use crate::ui::choice;
+use super::{App, Task, complete};
+use crate::ui::choice::{self, Choice};
 use crate::ui::output::Output;
 use crate::ui::shell::Typed;
 
@@ -39,23 +39,21 @@ enum Shell {
     Zsh,
 }
 
-impl CompletionsArgs {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// What the system says of writing to stdout.
-    pub fn run(self, app: &App) -> Result<()> {
+impl Task for CompletionsArgs {
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         let mut output = Output::new();
         if self.typed.is_empty() {
             output.text(script(self.shell))?;
         } else {
-            output.text(&answer(self.shell, &self.typed, app.jobs))?;
+            let ask = |words| complete::choices((app.program)(), words, app.jobs);
+            output.text(&answer(self.shell, &self.typed, ask))?;
         }
-        Ok(output.finish()?)
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Gives the completion script of a shell.
+/// Returns the completion script of a shell.
 ///
 /// The scripts are short, and are ours: those that the library makes may not outlive an update of it,
 /// and know neither bash's colons nor how to quote.
@@ -69,22 +67,21 @@ fn script(shell: Shell) -> &'static str {
     }
 }
 
-/// Says what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
-/// the cursor, `COMP_WORDBREAKS`, and variables; else the words, the last of them up to the cursor: of
+/// Returns what may come next, as the script of the shell reads it. `typed` is: for bash the line up to
+/// the cursor and `COMP_WORDBREAKS`; else the words, the last of them up to the cursor: of
 /// fish this one is still quoted, and of PowerShell, which drops empty words, a dot stands before it.
-fn answer(shell: Shell, typed: &[OsString], jobs: usize) -> String {
+fn answer(shell: Shell, typed: &[OsString], ask: impl FnOnce(Vec<String>) -> Vec<Choice>) -> String {
     let mut words: Vec<_> = typed.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let ask = |words| complete::choices(Cli::command(), words, jobs);
     if shell == Shell::Bash {
         let mut words = words.into_iter();
         let (line, breaks) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let typed = Typed::read(&line, &breaks, words.as_slice());
+        let typed = Typed::read(&line, &breaks);
         return typed.answer(&ask(typed.words.clone()));
     }
     let last = words.pop().unwrap_or_default();
     match shell {
         Shell::Fish => {
-            words.extend(Typed::read(&last, "", &[]).words.pop());
+            words.extend(Typed::read(&last, "").words.pop());
             choice::plain(&ask(words))
         }
         Shell::Powershell => {

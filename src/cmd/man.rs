@@ -1,12 +1,14 @@
 //! `man`: the manual page.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::builder::StyledStr;
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use crate::cli::Cli;
+use super::{App, Task};
 use crate::ui::exit::Exit;
 use crate::ui::output::Output;
 
@@ -20,15 +22,12 @@ Examples:
   session-tree man > ~/.local/share/man/man1/session-tree.1  for ~/.local/bin")]
 pub struct ManArgs {}
 
-impl ManArgs {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// What the system says of writing to stdout.
-    pub fn run(self) -> Result<()> {
+impl Task for ManArgs {
+    fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         let mut output = Output::new();
-        output.text(&page()?)?;
-        Ok(output.finish()?)
+        output.text(&page((app.program)())?)?;
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -72,14 +71,14 @@ const ENVIRONMENT: [(&str, &str); 11] = [
 const FILES: [(&str, &str); 2] =
     [("~/.pi/agent/sessions", "Sessions of pi."), ("~/.omp/agent/sessions", "Sessions of omp.")];
 
-/// Makes the manual page of the whole program, all commands in it.
+/// Returns the manual page of the whole program, all commands in it.
 ///
 /// # Errors
 /// None, but the library's signature has them.
-pub fn page() -> std::io::Result<String> {
+fn page(program: Command) -> std::io::Result<String> {
     // The page leaves nothing out that is left out of `-h`.
     let shown = |command: Command| command.mut_args(|argument| argument.hide_short_help(false));
-    let program = shown(Cli::command()).mut_subcommands(shown);
+    let program = shown(program).mut_subcommands(shown);
     // Without a date the page is the same wherever it is made; a blank keeps its place.
     let man = Man::new(program.clone()).title("SESSION-TREE").date(" ").manual("User Commands");
     let mut out = Vec::new();
@@ -124,7 +123,7 @@ fn synopsis(program: &Command) -> Roff {
     roff
 }
 
-/// Gives how a command is called, with its name in bold.
+/// Returns how a command is called, with its name in bold.
 fn usage(command: &Command) -> Vec<Inline> {
     let name = format!("session-tree {}", command.get_name());
     let usage = command.clone().bin_name(&name).render_usage().to_string();

@@ -1,17 +1,19 @@
 //! Files to work on: named, listed in a file, or found in folders.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use clap::Args;
 
-use super::read_bytes;
+use super::{App, read_bytes};
 use crate::core::error::Error;
 use crate::core::naming;
+use crate::parallel::Pool;
+use crate::ui::progress::{Count, Progress};
 use crate::ui::report::{AboutFile, Failure};
 
 /// The files that a command works on.
@@ -19,18 +21,10 @@ use crate::ui::report::{AboutFile, Failure};
 pub(super) struct Paths {
     /// Files, or folders to search for *.jsonl files
     #[arg(value_name = "PATH", required_unless_present = "files_from")]
-    pub(super) paths: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     /// Take paths from this file, on lines or separated by NUL; - for standard input
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
-}
-
-/// A file to work on.
-#[derive(Clone, Debug)]
-pub(super) struct Job {
-    pub(super) path: PathBuf,
-    /// Whether it was named, not found in a folder.
-    pub(super) is_named: bool,
 }
 
 impl Paths {
@@ -51,21 +45,6 @@ impl Paths {
     }
 }
 
-/// Returns the files of paths, in their order; those of a folder by name.
-pub(super) fn jobs(paths: Vec<PathBuf>) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            let (found, unreadable) = search(&path);
-            jobs.extend(found.into_iter().map(|path| Job { path, is_named: false }));
-            jobs.extend(unreadable.into_iter().map(|path| Job { path, is_named: true }));
-        } else {
-            jobs.push(Job { path, is_named: true });
-        }
-    }
-    jobs
-}
-
 /// Makes a failure of a file; a word that could stand for a session elsewhere is told that here only
 /// paths go.
 pub(super) fn failure(error: &Error, path: &Path) -> Failure {
@@ -76,37 +55,25 @@ pub(super) fn failure(error: &Error, path: &Path) -> Failure {
     failure
 }
 
-/// Searches a folder for session files: `*.jsonl`, no hidden names; links to files, not to folders.
-/// What cannot be looked at comes apart.
-fn search(folder: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>) else {
-            // Opening it will say why; the others go on.
-            unreadable.push(folder);
-            continue;
-        };
-        for entry in entries {
-            let name = entry.file_name();
-            if name.as_encoded_bytes().starts_with(b".") {
-                continue;
-            }
-            let path = entry.path();
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "jsonl") {
-                match fs::metadata(&path) {
-                    Ok(meta) if meta.is_file() => found.push(path),
-                    // Links are followed; folders behind them, links to nothing, and pipes hold no session.
-                    Ok(_) => {}
-                    Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
-                    // A folder that can be listed, but not looked into: opening the file will say why.
-                    Err(_) => unreadable.push(path),
-                }
-            }
+/// Works on numbered files, several at once, and shows how many are done. `take` gets what became of
+/// each, in order, and what may be seen meanwhile.
+pub(super) fn work<T: Send>(
+    app: &App,
+    doing: &'static str,
+    count: usize,
+    pool: Pool<T>,
+    make: impl Fn(usize) -> T + Sync,
+    mut take: impl FnMut(usize, T, Option<&Progress>) -> Result<()>,
+) -> Result<()> {
+    let done = Arc::default();
+    let files = (count > 1).then(|| Count::Things(Arc::clone(&done), count, "files"));
+    let progress = files.map(|files| Progress::new(app.report, doing, files)).filter(Progress::is_shown);
+    let worker = || {
+        |at: usize| {
+            let made = make(at);
+            done.fetch_add(1, Ordering::Relaxed);
+            made
         }
-    }
-    found.sort_unstable();
-    (found, unreadable)
+    };
+    pool.run(count, worker, |at, made| take(at, made, progress.as_ref()))
 }

@@ -1,5 +1,7 @@
-//! Why an operation cannot be done. Bad input that can be lived with is a
+//! Why an operation cannot be done: kind, message and hint. Bad input that a reader can live with is a
 //! [`Problem`](crate::core::problem::Problem) instead.
+//!
+//! Never names the file: the command that knows it adds it.
 
 use std::fmt;
 use std::io;
@@ -14,63 +16,63 @@ listed! {
     name: &'static str {
         /// the command line is wrong
         Usage = "usage",
-        /// no entry, or no session, goes by that name
+        /// no entry, or no session, has that name
         NotFound = "not-found",
-        /// several do
+        /// several have that name
         Ambiguous = "ambiguous",
-        /// the file's first line is no session header
+        /// the file's first line is not a session header
         NotASession = "not-a-session",
         /// the file has no lines
         Empty = "empty",
         /// only user messages can be branched from
         NotAUserMessage = "not-a-user-message",
-        /// the version is newer than 3, or missing though the entries have ids: it is read, but not written to
+        /// the version is newer than 3, or missing although the entries have ids: such a file is read, but not changed
         UnsupportedVersion = "unsupported-version",
-        /// the file was changed meanwhile
+        /// another program changed the file at the same time
         Changed = "changed",
         /// a summary was asked for, and nothing can write it
         NoSummarizer = "no-summarizer",
-        /// that program failed; nothing was written. After the fact it is a warning
+        /// a hook failed; nothing was written (a hook that runs after the change gives a warning instead)
         HookFailed = "hook-failed",
-        /// that program failed; nothing was written
+        /// the summarizer failed; nothing was written
         SummarizerFailed = "summarizer-failed",
         /// another writer holds the lock
         Locked = "locked",
         /// another program has the file open for writing, or is in the middle of a line
         InUse = "in-use",
-        /// a new file would replace one
+        /// the file to be made exists; nothing is replaced
         Exists = "exists",
         /// the file or the folder may not be written to
         ReadOnly = "read-only",
-        /// the line is in the file, and the result is on stdout, but the system could not bring it to the disk: do not repeat the command
+        /// the change is in the file, and the result is on stdout, but the system could not sync it to the disk: do not repeat the command
         NotSynced = "not-synced",
-        /// a signal came; nothing is half-written
+        /// a signal stopped the command; nothing is half-written
         Interrupted = "interrupted",
-        /// the system says no
+        /// the system reported an error of reading or writing
         Io = "io",
     }
 }
 
-/// A failure of a core operation. The file's name is added by the command that knows it.
+/// A failure of a core operation.
 #[derive(Debug)]
 pub enum Error {
     /// The first line that counts is not a session header.
     NotASession {
         /// The 1-based line that decided it.
         line: u32,
-        /// What stands there instead.
+        /// What the line is instead.
         why: &'static str,
     },
     /// The file has no line at all, or blank ones only.
     Empty,
-    /// No entry goes by that name.
+    /// No entry has that name.
     NotFound {
         /// What was asked for.
         name: String,
-        /// What comes near it, or how to find it.
+        /// Similar names, or how to find one.
         hint: String,
     },
-    /// Several entries go by that name.
+    /// Several entries have that name.
     Ambiguous {
         /// What was asked for.
         name: String,
@@ -88,15 +90,15 @@ pub enum Error {
     },
     /// The file is no longer what was read.
     Changed {
-        /// The 1-based line that is not there any more, if it is known.
+        /// The 1-based line that has changed, if it is known.
         line: Option<u32>,
     },
-    /// A version that may be read but not written to.
+    /// The file has a version that may be read but not changed.
     Unwritable {
-        /// What the version is.
+        /// What is wrong with the version.
         why: String,
     },
-    /// Only user messages can be branched from.
+    /// The entry is not a user message, and only those can be branched from.
     NotAUserMessage {
         /// What was asked for.
         id: String,
@@ -114,39 +116,48 @@ pub enum Error {
     },
     /// Another program holds the lock.
     Locked {
-        /// Its process, if the lock says so.
+        /// Its process id, if the lock file has it.
         holder: Option<u32>,
         /// The record that says that it is locked.
         record: PathBuf,
     },
     /// Another program has the file open for writing.
     InUse {
-        /// Which one.
+        /// That program.
         holder: Holder,
-        /// Whether the file would be replaced, and not appended to.
+        /// Whether the file would be replaced rather than appended to.
         replaces: bool,
     },
-    /// A new file would replace one.
+    /// The file to be made exists.
     Exists {
-        /// Which one.
+        /// Its path.
         path: PathBuf,
     },
     /// The last line is unfinished, so that the file cannot be changed as a whole.
     Unfinished {
-        /// That line.
+        /// That line, 1-based.
         line: u32,
     },
     /// A signal asked to stop.
     Interrupted {
-        /// Which one.
+        /// Its number.
         signal: i32,
     },
-    /// Something that was given makes no sense.
+    /// An argument makes no sense.
     Usage {
-        /// What and why.
+        /// Which one and why.
         message: String,
-        /// How to do it.
+        /// What to do instead.
         hint: String,
+    },
+    /// A summary was asked for, and nothing can write it.
+    NoSummarizer,
+    /// A line of a list could not be done.
+    OnLine {
+        /// The 1-based line.
+        line: u32,
+        /// Why.
+        cause: Box<Error>,
     },
     /// The change is in the file, but the system could not bring it to the disk.
     NotSynced {
@@ -165,19 +176,24 @@ pub enum Error {
 /// A process that holds a file open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its id.
+    /// Its process id.
     pub pid: u32,
     /// Its program's name.
     pub program: String,
 }
 
-/// What core operations return.
+/// The result of a core operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Wraps a system error with what was tried.
+    /// Returns a function that wraps a system error with what was tried.
     pub fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Io { doing, cause }
+    }
+
+    /// Makes the error of something that makes no sense.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: hint.into() }
     }
 
     /// Wraps a system error of writing: not being allowed to is told apart.
@@ -188,7 +204,7 @@ impl Error {
         }
     }
 
-    /// Returns what kind of failure it is.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NotASession { .. } => ErrorKind::NotASession,
@@ -204,24 +220,30 @@ impl Error {
             Self::Exists { .. } => ErrorKind::Exists,
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::Usage { .. } => ErrorKind::Usage,
+            Self::NoSummarizer => ErrorKind::NoSummarizer,
+            Self::OnLine { cause, .. } => cause.kind(),
             Self::NotSynced { .. } => ErrorKind::NotSynced,
             Self::Io { .. } => ErrorKind::Io,
         }
     }
 
-    /// Gives the line that the failure is about.
+    /// Returns the 1-based line that the failure is about.
     pub fn line(&self) -> Option<u32> {
         match self {
-            Self::NotASession { line, .. } => Some(*line),
+            Self::NotASession { line, .. } | Self::OnLine { line, .. } => Some(*line),
             Self::Changed { line } => *line,
             Self::Unfinished { line } => Some(*line),
             _ => None,
         }
     }
 
-    /// Returns the message line by line; within a line there may be line ends of a session's text.
+    /// Returns the message line by line. Texts of a session in it may hold line ends of their own.
     pub fn lines(&self) -> Vec<String> {
-        let Self::Ambiguous { name, candidates, count } = self else { return vec![self.to_string()] };
+        let (name, candidates, count) = match self {
+            Self::OnLine { cause, .. } => return cause.lines(),
+            Self::Ambiguous { name, candidates, count } => (name, candidates, count),
+            _ => return vec![self.to_string()],
+        };
         let mut lines = vec![format!("`{name}` matches {count} entries:")];
         lines.extend(candidates.iter().map(|(id, text)| format!("  {id}  {text}")));
         let more = count - candidates.len();
@@ -229,7 +251,7 @@ impl Error {
         lines
     }
 
-    /// Says how to get on, where there is a remedy.
+    /// Returns what the user can do about it, if there is a remedy.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NotASession { .. } => {
@@ -265,6 +287,10 @@ impl Error {
                 Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
             }
             Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::NoSummarizer => Some(
+                "add `--summarizer COMMAND`, set SESSION_TREE_SUMMARIZER, or give the text with `--summary`".to_owned(),
+            ),
+            Self::OnLine { cause, .. } => cause.hint(),
             Self::NotSynced { .. } => {
                 Some("the change is in the file: do not repeat the command; look at the disk".to_owned())
             }
@@ -280,17 +306,17 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotASession { why, .. } => write!(f, "not a session: {why}"),
-            Self::Empty => f.write_str("empty file, no session"),
+            Self::Empty => f.write_str("empty file, not a session"),
             Self::NotFound { name, .. } => write!(f, "`{name}` names no entry"),
             Self::Ambiguous { .. } => f.write_str(&self.lines().join("\n")),
             Self::TooFarUp { name, ancestors } => {
                 let ancestors = counted(*ancestors, "ancestor", "ancestors");
                 write!(f, "`{name}` goes beyond the root: the entry has {ancestors}")
             }
-            Self::Changed { .. } => f.write_str("the file changed meanwhile"),
+            Self::Changed { .. } => f.write_str("the file has changed since it was read"),
             Self::Unwritable { why } => write!(f, "cannot write to it: {why}"),
             Self::NotAUserMessage { id, what, .. } => {
-                write!(f, "cannot branch at `{id}`: it is {what}, no user message")
+                write!(f, "cannot branch at `{id}`: it is {what}, not a user message")
             }
             Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {}", reason(cause)),
             Self::Locked { holder: Some(pid), .. } => write!(f, "cannot lock it: process {pid} holds the lock"),
@@ -302,6 +328,8 @@ impl fmt::Display for Error {
             Self::Unfinished { .. } => f.write_str("cannot change it: its last line is unfinished"),
             Self::Interrupted { .. } => f.write_str("interrupted; nothing was changed"),
             Self::Usage { message, .. } => f.write_str(message),
+            Self::NoSummarizer => f.write_str("nothing can write the summary"),
+            Self::OnLine { cause, .. } => cause.fmt(f),
             Self::NotSynced { cause } => write!(f, "written, but cannot sync it to the disk: {}", reason(cause)),
         }
     }
@@ -309,7 +337,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Gives a system's reason without its number, which says nothing to people.
+/// Returns a system's reason without its error number.
 pub fn reason(cause: &io::Error) -> String {
     let text = cause.to_string();
     text.split_once(" (os error ").map_or(text.clone(), |(reason, _)| reason.to_owned())

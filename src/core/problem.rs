@@ -1,11 +1,12 @@
-//! Bad input that can be lived with: what is odd in a file, and on which line.
+//! Bad input that a reader can live with: what is wrong in a file, and on which line. What stops an
+//! operation is an [`Error`](crate::core::error::Error) instead.
 
 use std::collections::BTreeMap;
 
 use crate::core::words::listed;
 
-/// How many problems of one kind are kept whole; further ones are only counted, so that a file of
-/// nothing but bad lines costs neither memory nor a screen.
+/// How many problems of one kind are kept; further ones are only counted, so that a file of nothing
+/// but bad lines fills neither memory nor the screen.
 const KEPT: usize = 20;
 
 listed! {
@@ -16,14 +17,14 @@ listed! {
         /// not one JSON object; skipped
         MalformedLine = "malformed-line",
         /// an unfinished last line, of a crash or of a writer still at work; skipped
-        TornLine = "torn-line",
-        /// a line without id, of another program; no entry
+        UnfinishedLine = "torn-line",
+        /// a line without id, of another program; not an entry
         ForeignLine = "foreign-line",
         /// ignored
         SecondHeader = "second-header",
-        /// the header's version is none; read as well as can be
+        /// the header's version is not a version; read as far as possible
         OddVersion = "odd-version",
-        /// the header's version is newer than 3; read as well as can be
+        /// the header's version is newer than 3; read as far as possible
         NewerVersion = "newer-version",
         /// the last line with the id counts
         DuplicateId = "duplicate-id",
@@ -41,13 +42,13 @@ listed! {
         Migrated = "migrated",
         /// an option does nothing with this format
         Usage = "usage",
-        /// a file that was found in a folder is none
+        /// a file in a folder of sessions is not a session
         NotASession = "not-a-session",
-        /// sessions were looked for, and one is not allowed to read some files or folders
+        /// some files or folders could not be searched for sessions: permission denied
         PassedOver = "passed-over",
         /// a label with `--leaf` moves the leaf to another branch
         LeafMoved = "leaf-moved",
-        /// the leaf is already there; what was given with the move did nothing
+        /// the leaf is already there; the other options of the move did nothing
         Noop = "noop",
         /// the new session ends between a tool call and its result
         UnansweredCall = "unanswered-call",
@@ -57,21 +58,23 @@ listed! {
         FolderNotSynced = "folder-not-synced",
         /// a new form, a copy or a fork of a file could not get its group or access list: their rights are dropped
         RightsDropped = "rights-dropped",
-        /// the file has other names, which go on naming what it was
+        /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",
+        /// a file could not be read, so that the baseline is left as it was: what was known of that file would be gone
+        BaselineNotUpdated = "baseline-not-updated",
         /// a hook failed after everything was done; that stays
         HookFailed = "hook-failed",
     }
 }
 
-/// One odd thing in a file.
+/// One thing that is wrong in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of thing.
+    /// Its kind.
     pub kind: WarningKind,
     /// 1-based line, if it is about one.
     pub line: Option<u32>,
-    /// What is odd and what was made of it, in words.
+    /// What is wrong and how it was read, in words.
     pub message: String,
 }
 
@@ -83,7 +86,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem; its words are only made if they are kept.
+    /// Adds a problem; its message is made only if it is kept.
     pub fn push(&mut self, kind: WarningKind, line: Option<u32>, message: impl FnOnce() -> String) {
         let count = self.counts.entry(kind).or_default();
         *count += 1;
@@ -92,7 +95,7 @@ impl Problems {
         }
     }
 
-    /// Takes over what was found in a later part of the file, whose lines are counted from 0.
+    /// Appends the problems of the next part of the file, after `lines_before` lines.
     pub(crate) fn append(&mut self, later: Self, lines_before: u32) {
         let mut room: BTreeMap<WarningKind, usize> = BTreeMap::new();
         for (&kind, &more) in &later.counts {
@@ -110,13 +113,13 @@ impl Problems {
         }
     }
 
-    /// Tells how many problems of a kind there are.
+    /// Returns how many problems of a kind there are.
     pub fn count(&self, kind: WarningKind) -> usize {
         self.counts.get(&kind).copied().unwrap_or(0)
     }
 
-    /// Gives the problems in order of their lines, each kind that has more than are kept followed
-    /// by one that says how many.
+    /// Returns the problems in the order of their lines, and at the end one for each kind of which more
+    /// were found than are kept.
     pub fn list(&self) -> Vec<Problem> {
         let mut list = self.kept.clone();
         list.sort_by_key(|problem| (problem.line.unwrap_or(u32::MAX), problem.kind));
@@ -129,7 +132,7 @@ impl Problems {
         list
     }
 
-    /// Tells whether there is none.
+    /// Returns whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -140,7 +143,7 @@ mod tests {
     use super::{Problems, WarningKind};
 
     #[test]
-    fn keeps_the_first_and_counts_the_rest() {
+    fn first_problems_of_a_kind_are_kept_and_the_rest_counted() {
         let mut first = Problems::default();
         let mut later = Problems::default();
         for line in 0..15 {

@@ -1,5 +1,5 @@
-//! How things are named in words: a number of things, and lists whose items each have a stable name
-//! and a meaning. Knows nothing of sessions.
+//! Wording that all rooms share: counted nouns, and enums whose items each have a stable name and a
+//! meaning. The documentation prints its tables from these enums. Must not know anything of sessions.
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ pub fn counted<N: Display + From<u8> + PartialEq>(number: N, one: &str, many: &s
     format!("{number} {word}")
 }
 
-/// Makes an enum with `ALL`, a method that returns each item's name or number, and `meaning`.
+/// Defines an enum with `ALL`, a method that returns each item's name or number, and `meaning`.
 macro_rules! listed {
     (
         $(#[$about:meta])*

@@ -2,6 +2,7 @@
 //! findings count is decided in `cmd`; their words come from [`crate::core::check`].
 
 use std::io;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ use super::output::Output;
 use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use super::tips::{self, TipText};
+use crate::core::check::policy::{Counts, Found, Policy};
 use crate::core::check::why::{Resume, ResumeTip};
 use crate::core::check::{Code, Finding, Severity};
 use crate::core::time;
@@ -28,29 +30,13 @@ pub(crate) enum FindingFormat {
     Sarif,
 }
 
-/// The number of files and findings.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    /// Files that were checked.
-    pub files: usize,
-    /// Errors, without known ones.
-    pub errors: usize,
-    /// Warnings, without known ones.
-    pub warnings: usize,
-    /// Those of the warnings that are denied.
-    pub denied: usize,
-    /// Findings that the baseline lists.
-    pub known: usize,
-}
+/// More of one code in one file are only counted for people.
+const SHOWN: usize = 10;
 
-impl Counts {
-    /// Adds other counts.
-    pub(crate) fn add(&mut self, more: Self) {
-        self.files += more.files;
-        self.errors += more.errors;
-        self.warnings += more.warnings;
-        self.denied += more.denied;
-        self.known += more.known;
+impl FindingFormat {
+    /// Returns how many findings of one code in one file are printed; `None` is all.
+    pub(crate) fn most(self) -> Option<usize> {
+        (self == Self::Text).then_some(SHOWN)
     }
 }
 
@@ -112,11 +98,31 @@ impl Findings {
         Ok(findings)
     }
 
-    /// Prints a finding.
+    /// Prints what was found in a file.
     ///
     /// # Errors
-    /// [`io::Error`] of the output.
-    pub(crate) fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
+    /// The core's [`Error`](crate::core::error::Error) if the file cannot be read, also if it cannot be
+    /// read again; else what the system says.
+    pub(crate) fn file(&mut self, path: &Path, policy: &Policy, found: Found) -> anyhow::Result<()> {
+        let name = path.display().to_string();
+        let seen = match found {
+            Found::Failed(error) => return Err(error.into()),
+            Found::Many(checked) => policy
+                .findings(path, &checked, &mut |finding| -> anyhow::Result<()> { Ok(self.push(&name, &finding)?) })?,
+            Found::Few(findings, seen) => {
+                findings.iter().try_for_each(|finding| self.push(&name, finding))?;
+                seen
+            }
+        };
+        for (code, count) in seen.into_iter().map(|(code, count)| (code, policy.beyond(count))) {
+            if count > 0 {
+                self.more(&name, code, count)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
             FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
@@ -129,11 +135,8 @@ impl Findings {
         }
     }
 
-    /// Prints that a file has `count` more findings of one kind, which are not listed.
-    ///
-    /// # Errors
-    /// [`io::Error`] of the output.
-    pub(crate) fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
+    /// Prints that there is more of one kind than a person wants to read.
+    fn more(&mut self, path: &str, code: Code, count: usize) -> io::Result<()> {
         let mut out = String::new();
         head(&mut out, code, self.screen.paint);
         let path = escape::line(path);
@@ -154,10 +157,10 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub(crate) fn finish(mut self, counts: Counts) -> io::Result<()> {
-        match self.form {
-            FindingFormat::Sarif => self.output.json(b"\n]}]}\n")?,
-            FindingFormat::Text if self.count > 0 || counts.files > 1 => {
+    pub(crate) fn finish(mut self, counts: Option<Counts>) -> io::Result<()> {
+        match (self.form, counts) {
+            (FindingFormat::Sarif, _) => self.output.json(b"\n]}]}\n")?,
+            (FindingFormat::Text, Some(counts)) if self.count > 0 || counts.files > 1 => {
                 self.output.text(&self.screen.folded(&summary(counts), 2))?
             }
             _ => {}
@@ -178,7 +181,7 @@ fn folded(text: &str, screen: &Screen) -> String {
 
 /// Returns the counts in one line.
 fn summary(counts: Counts) -> String {
-    let Counts { files, errors, warnings, denied, known } = counts;
+    let Counts { files, errors, warnings, denied, known, .. } = counts;
     let mut out = format!(
         "{}: {}, {}",
         counted(files, "file", "files"),

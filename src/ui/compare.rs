@@ -10,6 +10,7 @@ use super::context;
 use super::entry::{self, LONGEST_ID, ShortIds};
 use super::escape;
 use super::fit;
+use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::context::compare::{self, Difference, SettingChange, SettingsDiff, SizedMessage};
@@ -18,15 +19,6 @@ use crate::core::context::{Context, ContextMessage};
 use crate::core::error::Result;
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
-
-/// Which of the two contexts has a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Only the first.
-    Dropped,
-    /// Only the second.
-    Added,
-}
 
 /// Draws the difference between two contexts as text.
 #[derive(Debug)]
@@ -48,8 +40,33 @@ impl<'s> DifferenceText<'s> {
         Self { session, screen, ids, id_columns, token_columns }
     }
 
+    /// Prints the two places, totals, settings that differ, and a row for each message that only one of
+    /// the contexts has.
+    ///
+    /// # Errors
+    /// As [`compare::words`], or what the system says of writing.
+    pub(crate) fn print(
+        &self,
+        output: &mut Output,
+        bodies: &mut Bodies<'_>,
+        [from, to]: [&Context; 2],
+        difference: &Difference,
+    ) -> anyhow::Result<()> {
+        output.text(&self.heading(from, to, difference))?;
+        let mut gap = "\n";
+        let sides = [('-', Ink::Dropped, &difference.dropped), ('+', Ink::Added, &difference.added)];
+        for (sign, ink, messages) in sides {
+            for message in messages {
+                let row = self.row(bodies, sign, message)?;
+                output.text(std::mem::take(&mut gap))?;
+                output.text(&self.screen.row([(ink, &*row)]))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Draws the lines above the rows: both leaves, totals, and settings that differ.
-    pub(crate) fn heading(&self, from: &Context, to: &Context, difference: &Difference) -> String {
+    fn heading(&self, from: &Context, to: &Context, difference: &Difference) -> String {
         let id = |context: &Context| match context.leaf {
             Some(leaf) => self.session.id(leaf).to_owned(),
             None => "before the first entry".to_owned(),
@@ -89,15 +106,7 @@ impl<'s> DifferenceText<'s> {
         facts.extend(rules.map(|rules| ("rules", change(rules))));
     }
 
-    /// Draws the row of one message.
-    ///
-    /// # Errors
-    /// As [`compare::words`].
-    pub(crate) fn row(&self, bodies: &mut Bodies<'_>, side: Side, message: &SizedMessage) -> Result<String> {
-        let (sign, ink) = match side {
-            Side::Dropped => ('-', Ink::Dropped),
-            Side::Added => ('+', Ink::Added),
-        };
+    fn row(&self, bodies: &mut Bodies<'_>, sign: char, message: &SizedMessage) -> Result<String> {
         let words = compare::words(bodies, message.message)?;
         let words = match message.message {
             ContextMessage::System(_) => format!("system: {}", entry::text(self.screen, &words)),
@@ -106,8 +115,7 @@ impl<'s> DifferenceText<'s> {
         let id = self.ids.of(message.message.node());
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)));
         let tokens = format!("{:>1$}", message.tokens, self.token_columns);
-        let row = format!("{sign} {id}{pad}  {tokens}  {}", escape::line(&words));
-        Ok(self.screen.row([(ink, &*row)]))
+        Ok(format!("{sign} {id}{pad}  {tokens}  {}", escape::line(&words)))
     }
 }
 

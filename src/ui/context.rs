@@ -5,15 +5,19 @@ use std::io;
 use std::path::Path;
 
 use super::escape;
+use super::fit;
+use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::context::Settings;
+use crate::core::context::message;
 use crate::core::context::stats::Size;
-use crate::core::json::{Kind, Raw};
+use crate::core::context::{Context, Settings};
+use crate::core::json::{Object, Raw, ValueKind};
+use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
 /// Draws the facts above a transcript: leaf, size and settings.
-pub(crate) fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, messages: usize, tokens: u64) -> String {
+fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -129,8 +133,8 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&file.get_str("content").unwrap_or_default())?;
     }
     match message.get("content") {
-        Some(content) if content.kind() == Kind::String => part(&content.str().unwrap_or_default())?,
-        Some(content) if content.kind() == Kind::Array => {
+        Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
+        Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
                 part(&block(element))?;
             }
@@ -160,4 +164,88 @@ fn block(block: Raw<'_>) -> String {
         }
         _ => format!("[{kind}]"),
     }
+}
+
+/// Prints a context as a transcript.
+///
+/// # Errors
+/// As [`message::with`], or what the system says of writing.
+pub(crate) fn text(
+    output: &mut Output,
+    bodies: &mut Bodies<'_>,
+    context: &Context,
+    size: Size,
+    screen: &Screen,
+) -> anyhow::Result<()> {
+    let session = bodies.session();
+    let leaf = context.leaf.map(|leaf| session.id(leaf));
+    output.text(&heading(screen, leaf, &context.settings, size))?;
+    let mut scratch = Vec::new();
+    for (at, &item) in context.messages.iter().enumerate() {
+        let write = |message: Raw<'_>| -> io::Result<()> {
+            let title = title(screen, at + 1, session.id(item.node()), message);
+            output.text(&screen.folded(&title, 3))?;
+            body(message, &mut |part| fit::fold(part, screen.width, None, &mut |row| output.text(row)))
+        };
+        message::with(bodies, item, &mut scratch, write)??;
+    }
+    Ok(())
+}
+
+/// Prints a context as agents hold it: its state and its messages.
+///
+/// # Errors
+/// As [`text`].
+pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+    let leaf = context.leaf.map(|leaf| bodies.session().id(leaf));
+    output.text("{\"leafId\":")?;
+    output.json(&serde_json::to_vec(&leaf)?)?;
+    output.text(",\"messages\":[")?;
+    messages(output, bodies, context, false)?;
+    let state = &context.settings;
+    let mut rest = b"]".to_vec();
+    let mut settings = Object::resume(&mut rest);
+    settings.str("thinkingLevel", &state.thinking_level);
+    settings.json("models", &serde_json::to_vec(&state.models)?).str("mode", &state.mode);
+    let stored = [
+        ("modeData", &state.mode_data),
+        ("serviceTier", &state.service_tier),
+        ("selectedMcpToolNames", &state.mcp_tools),
+    ];
+    for (name, value) in stored {
+        value.iter().for_each(|value| _ = settings.json(name, value.as_bytes()));
+    }
+    settings.strings("injectedTtsrRules", &state.ttsr_rules);
+    drop(settings);
+    output.json(&rest)?;
+    Ok(output.text("\n")?)
+}
+
+/// Prints the messages of a context as a model gets them.
+///
+/// # Errors
+/// As [`text`].
+pub(crate) fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+    output.text("[")?;
+    messages(output, bodies, context, true)?;
+    Ok(output.text("]\n")?)
+}
+
+fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
+    let (mut scratch, mut sent) = (Vec::new(), Vec::new());
+    let mut mark = "";
+    for &item in &context.messages {
+        let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
+            sent.clear();
+            if for_model && !message::write_for_model(&mut sent, message) {
+                return Ok(false);
+            }
+            output.text(mark)?;
+            output.json(if for_model { &sent } else { message.bytes() }).map(|()| true)
+        });
+        if written?? {
+            mark = ",";
+        }
+    }
+    Ok(())
 }

@@ -84,7 +84,7 @@ impl<'s> ShortIds<'s> {
     }
 
     /// Returns the columns that the widest of some ids takes, those of more than `most` left out.
-    pub fn widest(&self, nodes: impl IntoIterator<Item = NodeId>, most: usize) -> usize {
+    pub(crate) fn widest(&self, nodes: impl IntoIterator<Item = NodeId>, most: usize) -> usize {
         let widths = nodes.into_iter().map(|node| fit::width(&self.of(node)));
         widths.filter(|&width| width <= most).max().unwrap_or(0)
     }

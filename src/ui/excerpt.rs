@@ -13,7 +13,7 @@ const ROOM: usize = 40;
 pub(crate) fn beside(speaker: &str, words: &str, excerpt: &Excerpt, room: Option<usize>, ascii: bool) -> String {
     let mark = fit::mark(ascii);
     let room = room.unwrap_or(usize::MAX);
-    let [before, word, after] = [&excerpt.before, &excerpt.word, &excerpt.behind].map(|text| escape::line(text));
+    let [before, word, after] = [&excerpt.before, &excerpt.word, &excerpt.after].map(|text| escape::line(text));
     let after = if excerpt.is_end { after.into_owned() } else { format!("{after} {mark}") };
     // Words that begin like the excerpt would be there twice.
     let own = words.strip_prefix(speaker).unwrap_or(words);
@@ -53,7 +53,7 @@ mod tests {
         let excerpt = Excerpt {
             before: "then the ".to_owned(),
             word: "login".to_owned(),
-            behind: " retry failed for the third".to_owned(),
+            after: " retry failed for the third".to_owned(),
             is_start,
             is_end: false,
         };

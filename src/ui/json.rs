@@ -7,11 +7,11 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::core::edit::label::Change;
+use crate::core::edit::label::LabelEdit;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::text;
-use crate::core::json::{self, Raw};
+use crate::core::json::{Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::{self, Stamp};
@@ -159,9 +159,9 @@ pub(crate) struct LabelChange<'a> {
 
 impl<'a> LabelChange<'a> {
     /// Makes the object of a change that was written.
-    pub(crate) fn of(entry_id: &'a str, change: &'a Change, file: Option<&Path>, synced: Option<bool>) -> Self {
+    pub(crate) fn of(entry_id: &'a str, edit: &'a LabelEdit, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
-        Self { entry_id, target_id: &change.target, label: change.name.as_deref(), session_file, synced }
+        Self { entry_id, target_id: &edit.target, label: edit.name.as_deref(), session_file, synced }
     }
 }
 
@@ -251,23 +251,6 @@ pub(crate) struct Branched<'a> {
     pub labels: usize,
 }
 
-/// What became of a file (`migrate --json`).
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Migrated<'a> {
-    /// The file.
-    pub path: String,
-    /// The version that it had; null if it is not a session.
-    pub from: Option<u32>,
-    /// The version that it has, or would have.
-    pub to: Option<u32>,
-    /// What became of it.
-    pub status: &'a str,
-    /// Why it could not be done.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<&'a str>,
-}
-
 /// An entry that one can branch from (`branch SESSION --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -333,7 +316,7 @@ impl StoredTime {
         let number = || RawValue::from_string(String::from_utf8_lossy(raw.bytes()).into_owned()).ok();
         match (raw.str(), raw.kind()) {
             (Some(text), _) => Self::Text(text.into_owned()),
-            (None, json::Kind::Number) => number().map_or(Self::Absent, Self::Number),
+            (None, ValueKind::Number) => number().map_or(Self::Absent, Self::Number),
             _ => Self::Absent,
         }
     }

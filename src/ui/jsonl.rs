@@ -45,7 +45,7 @@ impl<'b, 's> JsonlRows<'b, 's> {
     }
 
     /// Returns whether an entry's body must be read for its row.
-    pub fn reads(&self, node: NodeId) -> bool {
+    pub(crate) fn reads(&self, node: NodeId) -> bool {
         let traits = self.session.traits(node);
         matches!(self.session.stamp(node), Stamp::Other(_) | Stamp::Unknown)
             || traits.kind == Kind::Unknown
@@ -57,7 +57,7 @@ impl<'b, 's> JsonlRows<'b, 's> {
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn words(&self, node: NodeId) -> Result<Cow<'s, str>> {
+    pub(crate) fn words(&self, node: NodeId) -> Result<Cow<'s, str>> {
         match self.session.row_words(node) {
             Some(words) => Ok(Cow::Borrowed(words)),
             None => self.lock().words(node).map(Cow::Owned),
@@ -108,7 +108,7 @@ impl<'b, 's> JsonlRows<'b, 's> {
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn add_entry(&self, out: &mut Vec<u8>, node: NodeId) -> Result<()> {
+    pub(crate) fn add_entry(&self, out: &mut Vec<u8>, node: NodeId) -> Result<()> {
         Object::reopen(out).json("entry", self.lock().entry(node)?.object().bytes());
         Ok(())
     }

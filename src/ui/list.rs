@@ -88,12 +88,12 @@ impl<'s> Listing<'s> {
     }
 
     /// Returns the table without headings and borders.
-    pub fn bare(self) -> Self {
+    pub(crate) fn bare(self) -> Self {
         Self { frame: Frame::Nothing, ..self }
     }
 
     /// Sets the widths by the first rows; later calls do nothing.
-    pub fn arrange(&mut self, rows: &[Vec<String>]) {
+    pub(crate) fn arrange(&mut self, rows: &[Vec<String>]) {
         if !self.shown.is_empty() {
             return;
         }
@@ -146,7 +146,7 @@ impl<'s> Listing<'s> {
     }
 
     /// Returns the width of the column at an index; `None` if it is not shown.
-    pub fn room(&self, at: usize) -> Option<usize> {
+    pub(crate) fn room(&self, at: usize) -> Option<usize> {
         self.shown.iter().find(|shown| shown.at == at).map(|shown| shown.width)
     }
 
@@ -160,7 +160,7 @@ impl<'s> Listing<'s> {
     ///
     /// # Errors
     /// The first error of `cells`, or that of the output.
-    pub fn print<T, E: From<io::Error>>(
+    pub(crate) fn print<T, E: From<io::Error>>(
         mut self,
         output: &mut Output,
         items: &[T],

@@ -2,6 +2,7 @@
 //! and decides nothing about sessions. Whatever comes from a file goes through [`escape`] or
 //! [`output::Output::json`] before it reaches a terminal; nothing else in the program prints.
 
+pub mod branch;
 pub mod check;
 pub mod choice;
 pub mod compare;
@@ -14,8 +15,10 @@ pub mod fit;
 pub mod graph;
 pub mod json;
 pub mod jsonl;
+pub mod label;
 pub mod list;
 pub mod moved;
+pub mod naming;
 pub mod output;
 pub mod paint;
 pub mod progress;

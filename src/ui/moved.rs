@@ -1,133 +1,178 @@
-//! What a move of the leaf did, in words for people.
+//! What a move of the leaf did, in words for people and as an object for programs.
 
+use std::io;
 use std::path::Path;
 
 use shell_words::quote;
 
 use super::entry;
 use super::escape;
+use super::json::{ContextSize, Navigated};
+use super::output::Output;
 use super::paint::Ink;
+use super::report::{self, Report};
 use super::screen::Screen;
-use crate::core::context::Settings;
-use crate::core::edit::navigate::{self, Move};
-use crate::core::error::Result;
-use crate::core::session::body::Bodies;
+use crate::core::edit::navigate::{self, Landmark, Move, MoveOutcome, MoveView};
+use crate::core::naming::agent::Agent;
 use crate::core::session::{NodeId, Session};
 use crate::core::words::counted;
 
 /// A move and what came of it.
 #[derive(Debug)]
-pub struct Told<'a> {
+pub(crate) struct MoveReport<'a> {
+    /// The session.
+    pub session: &'a Session,
     /// The move.
     pub plan: &'a Move,
-    /// Whether the leaf was there already.
-    pub is_noop: bool,
-    /// Whether nothing was done.
+    /// What is shown of it.
+    pub view: &'a MoveView,
+    /// What came of it.
+    pub outcome: &'a MoveOutcome,
+    /// Whether it was only to be shown.
     pub is_dry: bool,
-    /// Whether the move is one that is written down.
-    pub lasts: bool,
-    /// The ids of the new entries.
-    pub written: &'a [String],
-    /// The file, where it was named by other than its path.
-    pub file: Option<&'a Path>,
-    /// How many messages the context has now.
-    pub messages: usize,
-    /// The settings in force now.
-    pub state: &'a Settings,
+    /// Whether it is one that is written to the file.
+    pub writes: bool,
+    /// False if what was written could not be synced.
+    pub synced: Option<bool>,
+    /// The file.
+    pub path: &'a Path,
+    /// The same, if it was named by other than its path.
+    pub found: Option<&'a Path>,
+    /// The agent that goes on with it.
+    pub agent: Agent,
 }
 
 /// What stands before the file.
 const FILE: &str = "in";
 
-/// The ends of a move in words.
-#[derive(Debug)]
-pub struct Ends {
-    old: String,
-    new: String,
-}
-
-impl Ends {
-    /// Reads the words of the entries.
+impl MoveReport<'_> {
+    /// Prints what moved where, what was left behind, what the context is now, and how to go on.
     ///
     /// # Errors
-    /// As [`Bodies::words`].
-    pub fn read(bodies: &mut Bodies<'_>, plan: &Move, screen: &Screen) -> Result<Self> {
-        let new = match plan.editor_text {
-            // A message that is taken back is a better landmark than the entry above it.
-            Some(_) => format!("before {}", named(bodies, plan.target, screen)?),
-            None => named(bodies, plan.position, screen)?,
-        };
-        Ok(Self { old: named(bodies, plan.old, screen)?, new })
+    /// [`io::Error`] of the output.
+    pub(crate) fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
+        let mut output = Output::new();
+        if is_json {
+            output.json_line(&self.json())?;
+            return output.finish();
+        }
+        if let MoveOutcome::Cancelled { by } = self.outcome {
+            let text = format!("cancelled by hook `{}`; nothing was changed\n", escape::line(by));
+            output.text(&screen.folded(&text, 0))?;
+            return output.finish();
+        }
+        output.text(&self.text(screen))?;
+        io::Write::flush(&mut output)?;
+        report.hint(&self.hint());
+        if let Some(text) = &self.plan.editor_text {
+            output.text(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))))?;
+        }
+        output.finish()
     }
-}
 
-/// Returns what moved where, what was left behind, and what the context is now.
-pub fn text(ends: &Ends, told: &Told<'_>, screen: &Screen) -> String {
-    let plan = told.plan;
-    let mut rows = Vec::new();
-    if told.is_noop {
-        rows.push(("leaf", format!("{} (already there)", ends.old)));
-    } else {
-        rows.push(("from", ends.old.clone()));
-        rows.push((if told.is_dry { "would go" } else { "to" }, ends.new.clone()));
-        let left = match plan.abandoned.len() {
-            0 => "nothing".to_owned(),
-            count => counted(count, "entry", "entries"),
-        };
-        rows.push(("left", format!("{left} behind")));
+    fn is_noop(&self) -> bool {
+        self.plan.is_noop() && matches!(self.outcome, MoveOutcome::Unwritten)
     }
-    if !told.written.is_empty() {
-        rows.push(("written", escape::line(&told.written.join(", ")).into_owned()));
-        rows.extend(told.file.map(|file| (FILE, escape::line(&file.display().to_string()).into_owned())));
-    }
-    let model = told.state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
-    let messages = counted(told.messages, "message", "messages");
-    let context = format!("{messages}, thinking {}{model}", told.state.thinking_level);
-    rows.push(("context", escape::line(&context).into_owned()));
-    let mut out = String::new();
-    for (name, value) in rows {
-        // A path is of no use if it is not whole.
-        let width = screen.width.filter(|_| name != FILE);
-        let name = format!("{name:<9} ");
-        let screen = Screen { width, ..screen.clone() };
-        out.push_str(&screen.row([(Ink::Dim, &*name), (Ink::Plain, &*value)]));
-    }
-    out
-}
 
-/// Gives the text that goes into the editor.
-pub fn editor(text: &str) -> String {
-    format!("\n{}\n", escape::lines(text.trim_end_matches('\n')))
-}
+    /// Returns how many messages the context has. A summary is a message of its own; nothing else that
+    /// a move writes is.
+    fn messages(&self) -> usize {
+        self.view.context.messages.len() + usize::from(self.outcome.summary().is_some())
+    }
 
-/// Says how to go on.
-pub fn hint(path: &Path, session: &Session, told: &Told<'_>) -> String {
-    let path = path.display().to_string();
-    let path = quote(&path);
-    let id = |node: Option<NodeId>| node.map(|node| quote(session.id(node)));
-    // Going back to a message would take it back.
-    let back = |old: &str| match told.plan.old.is_some_and(|old| navigate::goes_to_editor(session, old)) {
-        true => String::new(),
-        false => format!("; `session-tree navigate {path} {old} --save` goes back"),
-    };
-    let is_at_leaf = told.plan.position == session.leaf();
-    match id(told.plan.old) {
-        _ if told.is_noop && is_at_leaf => format!("`pi --session {path}` goes on here"),
-        _ if told.is_dry && told.lasts => "nothing was done; leave `--dry-run` out to do it".to_owned(),
-        _ if told.is_dry => "nothing was done; `--save` instead of `--dry-run` makes the move last".to_owned(),
-        Some(old) if !told.written.is_empty() => format!("`pi --session {path}` goes on here{}", back(&old)),
-        None if !told.written.is_empty() => format!("`pi --session {path}` goes on here"),
-        _ => {
-            let from = id(told.plan.position).map_or("--root".to_owned(), |position| format!("--leaf {position}"));
-            format!("nothing was written: `--save` makes it last, `{from}` lets other commands work from here")
+    fn json(&self) -> Navigated<'_> {
+        let (session, plan, state) = (self.session, self.plan, &self.view.context.settings);
+        let id = |node: Option<NodeId>| node.map(|node| session.id(node));
+        let summary = self.outcome.summary();
+        Navigated {
+            noop: self.is_noop(),
+            cancelled: matches!(self.outcome, MoveOutcome::Cancelled { .. }),
+            dry_run: self.is_dry.then_some(true),
+            target_id: id(plan.target),
+            old_leaf_id: id(plan.old),
+            position_id: id(plan.position),
+            new_leaf_id: self.outcome.new_leaf(session, plan),
+            common_ancestor_id: id(plan.ancestor),
+            entries_to_summarize: plan.abandoned.iter().map(|&node| session.id(node)).collect(),
+            editor_text: plan.editor_text.as_deref(),
+            summary_entry: summary.and_then(|(line, _)| serde_json::from_str(line).ok()),
+            from_extension: summary.map(|(_, from_extension)| from_extension),
+            written: self.outcome.ids(),
+            context: ContextSize {
+                messages: self.messages(),
+                thinking_level: &state.thinking_level,
+                models: &state.models,
+                mode: &state.mode,
+            },
+            session_file: self.found.map(|file| file.display().to_string()),
+            synced: self.synced,
         }
     }
-}
 
-fn named(bodies: &mut Bodies<'_>, node: Option<NodeId>, screen: &Screen) -> Result<String> {
-    let Some(node) = node else { return Ok("before the first entry".to_owned()) };
-    let words = bodies.words(node)?;
-    let session = bodies.session();
-    let text = format!("{}  {}", session.id(node), entry::row(screen, session.traits(node), &words));
-    Ok(escape::line(&text).into_owned())
+    fn text(&self, screen: &Screen) -> String {
+        let mut rows = Vec::new();
+        let from = self.named(&self.view.from, screen);
+        if self.is_noop() {
+            rows.push(("leaf", format!("{from} (already there)")));
+        } else {
+            let before = if self.plan.editor_text.is_some() { "before " } else { "" };
+            rows.push(("from", from));
+            let to = format!("{before}{}", self.named(&self.view.to, screen));
+            rows.push((if self.is_dry { "would go" } else { "to" }, to));
+            let left = match self.plan.abandoned.len() {
+                0 => "nothing".to_owned(),
+                count => counted(count, "entry", "entries"),
+            };
+            rows.push(("left", format!("{left} behind")));
+        }
+        if !self.outcome.ids().is_empty() {
+            rows.push(("written", escape::line(&self.outcome.ids().join(", ")).into_owned()));
+            rows.extend(self.found.map(|file| (FILE, escape::line(&file.display().to_string()).into_owned())));
+        }
+        let state = &self.view.context.settings;
+        let model = state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
+        let messages = counted(self.messages(), "message", "messages");
+        let context = format!("{messages}, thinking {}{model}", state.thinking_level);
+        rows.push(("context", escape::line(&context).into_owned()));
+        let mut out = String::new();
+        for (name, value) in rows {
+            // A path is of no use if it is not whole.
+            let width = screen.width.filter(|_| name != FILE);
+            let name = format!("{name:<9} ");
+            let screen = Screen { width, ..screen.clone() };
+            out.push_str(&screen.row([(Ink::Dim, &*name), (Ink::Plain, &*value)]));
+        }
+        out
+    }
+
+    /// Returns how to go on.
+    fn hint(&self) -> String {
+        let path = self.path.display().to_string();
+        let id = |node: Option<NodeId>| node.map(|node| quote(self.session.id(node)));
+        let goes_on = format!("`{}` goes on here", report::resume(self.agent, &path));
+        let is_written = !self.outcome.ids().is_empty();
+        match id(self.plan.old) {
+            _ if self.is_noop() && self.plan.position == self.session.leaf() => goes_on,
+            _ if self.is_dry && self.writes => "nothing was done; leave `--dry-run` out to do it".to_owned(),
+            _ if self.is_dry => "nothing was done; `--save` instead of `--dry-run` saves the move".to_owned(),
+            // Going back to a message would take it back.
+            Some(old)
+                if is_written && !self.plan.old.is_some_and(|old| navigate::goes_to_editor(self.session, old)) =>
+            {
+                format!("{goes_on}; `session-tree navigate {} {old} --save` goes back", quote(&path))
+            }
+            _ if is_written => goes_on,
+            _ => {
+                let from = id(self.plan.position).map_or("--root".to_owned(), |position| format!("--leaf {position}"));
+                format!("nothing was written: `--save` saves the move, `{from}` lets other commands work from here")
+            }
+        }
+    }
+
+    /// Returns an entry's id and row.
+    fn named(&self, landmark: &Landmark, screen: &Screen) -> String {
+        let Some(node) = landmark.node else { return "before the first entry".to_owned() };
+        let row = entry::row(screen, self.session.traits(node), &landmark.words);
+        escape::line(&format!("{}  {row}", self.session.id(node))).into_owned()
+    }
 }

@@ -19,7 +19,7 @@ const BUFFER: usize = 128 * 1024;
 
 /// Stdout. A closed pipe is an error here and a success in `main`.
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     stream: BufWriter<io::StdoutLock<'static>>,
     is_terminal: bool,
     held: Option<BufWriter<SpooledTempFile>>,
@@ -27,20 +27,20 @@ pub struct Output {
 
 impl Output {
     /// Locks stdout.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
         Self { stream: BufWriter::with_capacity(BUFFER, stdout), is_terminal, held: None }
     }
 
     /// Returns whether stdout is a terminal.
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
     /// Holds everything back until [`Self::finish`], so that an error while a session is read does not leave
     /// half of a JSON text.
-    pub fn hold(&mut self) {
+    pub(crate) fn hold(&mut self) {
         self.held = Some(BufWriter::with_capacity(BUFFER, SpooledTempFile::new(HELD)));
     }
 
@@ -48,7 +48,7 @@ impl Output {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn text(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.put(text.as_bytes())
     }
 
@@ -64,7 +64,7 @@ impl Output {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn path(&mut self, path: &Path) -> io::Result<()> {
+    pub(crate) fn path(&mut self, path: &Path) -> io::Result<()> {
         if self.is_terminal {
             self.put(escape::line(&path.display().to_string()).as_bytes())?;
         } else {
@@ -77,7 +77,7 @@ impl Output {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn json(&mut self, json: &[u8]) -> io::Result<()> {
+    pub(crate) fn json(&mut self, json: &[u8]) -> io::Result<()> {
         self.put(&safe_json(json, self.is_terminal))
     }
 
@@ -85,7 +85,7 @@ impl Output {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         if !self.is_terminal && self.held.is_none() {
             serde_json::to_writer(&mut self.stream, value)?;
             return self.stream.write_all(b"\n");
@@ -99,7 +99,7 @@ impl Output {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         if let Some(held) = self.held.take() {
             let mut held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
             held.seek(SeekFrom::Start(0))?;

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 
 /// The meaning of a piece of text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
+pub(crate) enum Ink {
     /// Ordinary text.
     Plain,
     /// Ids, lines of trees, and minor details.
@@ -62,7 +62,7 @@ pub struct Paint {
 
 impl Paint {
     /// Adds a piece of text in its colour.
-    pub fn push(self, out: &mut String, ink: Ink, text: &str) {
+    pub(crate) fn push(self, out: &mut String, ink: Ink, text: &str) {
         if !self.color || ink == Ink::Plain || text.is_empty() {
             out.push_str(text);
             return;

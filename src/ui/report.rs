@@ -11,6 +11,7 @@ use super::escape;
 use super::exit::Exit;
 use super::paint::{Ink, Paint};
 use crate::core::error::{Error, ErrorKind};
+use crate::core::naming::agent::Agent;
 use crate::core::problem::{Problem, WarningKind};
 
 /// A failure with everything that is printed about it.
@@ -34,7 +35,7 @@ pub struct Failure {
 
 impl Failure {
     /// Makes the failure of a core error, with the name of the file.
-    pub fn new(error: &Error, file: &Path) -> Self {
+    pub(crate) fn new(error: &Error, file: &Path) -> Self {
         Self { file: (file != Path::new("-")).then(|| file.to_owned()), ..Self::from(error) }
     }
 
@@ -46,22 +47,22 @@ impl Failure {
     }
 
     /// Makes the failure of being stopped by a signal.
-    pub fn interrupted(signal: i32) -> Self {
+    pub(crate) fn interrupted(signal: i32) -> Self {
         Self::from(&Error::Interrupted { signal })
     }
 
     /// Makes a failure of the command line.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::plain(ErrorKind::Usage, message.into(), Some(hint.into()))
     }
 
     /// Makes the failure of writing the output.
-    pub fn output(cause: &dyn fmt::Display) -> Self {
+    pub(crate) fn output(cause: &dyn fmt::Display) -> Self {
         Self::plain(ErrorKind::Io, format!("cannot write the output: {cause}"), None)
     }
 
     /// Makes a failure that is not about a file.
-    pub fn plain(kind: ErrorKind, message: String, hint: Option<String>) -> Self {
+    pub(crate) fn plain(kind: ErrorKind, message: String, hint: Option<String>) -> Self {
         let lines = vec![message.clone()];
         Self { kind, message, lines, file: None, line: None, hint, exit: Exit::CouldNot }
     }
@@ -107,7 +108,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// How to print messages.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     /// Whether every line is a JSON object.
     pub json: bool,
@@ -141,14 +142,14 @@ enum StderrLine<'a, T = ()> {
 
 impl Report {
     /// Prints the problems of a file as warnings.
-    pub fn problems(self, problems: &[Problem], file: &Path) {
+    pub(crate) fn problems(self, problems: &[Problem], file: &Path) {
         for Problem { kind, line, message } in problems {
             self.warn(*kind, message, Some(file), *line);
         }
     }
 
     /// Prints a warning.
-    pub fn warn(self, kind: WarningKind, message: &str, file: Option<&Path>, line: Option<u32>) {
+    pub(crate) fn warn(self, kind: WarningKind, message: &str, file: Option<&Path>, line: Option<u32>) {
         if self.quiet {
             return;
         }
@@ -166,12 +167,12 @@ impl Report {
     }
 
     /// Prints text that is complete and escaped.
-    pub fn verbatim(self, text: &str) {
+    pub(crate) fn verbatim(self, text: &str) {
         print(text);
     }
 
     /// Prints a hint after a success.
-    pub fn hint(self, text: &str) {
+    pub(crate) fn hint(self, text: &str) {
         if self.quiet || self.json {
             return;
         }
@@ -179,9 +180,9 @@ impl Report {
     }
 
     /// Prints how to go on in a new session, then the text to be sent again.
-    pub fn forked(self, path: Option<&str>, text: Option<&str>) {
+    pub(crate) fn forked(self, agent: Agent, path: Option<&Path>, text: Option<&str>) {
         if let Some(path) = path {
-            self.hint(&format!("`pi --session {}` goes on there", shell_words::quote(path)));
+            self.hint(&format!("`{}` goes on there", resume(agent, &path.display().to_string())));
         }
         if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
             print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));
@@ -189,7 +190,7 @@ impl Report {
     }
 
     /// Prints a result as JSON on stderr, for commands whose stdout is a session.
-    pub fn result(self, value: &impl Serialize) {
+    pub(crate) fn result(self, value: &impl Serialize) {
         self.object(&StderrLine::Result(value));
     }
 
@@ -227,6 +228,15 @@ impl Report {
         self.paint.push(&mut out, ink, what);
         print(&format!("{out}: {}\n", escape::line(text)));
     }
+}
+
+/// Returns the command with which an agent goes on with a session.
+pub(crate) fn resume(agent: Agent, path: &str) -> String {
+    let command = match agent {
+        Agent::Pi => "pi --session",
+        Agent::Omp => "omp --resume",
+    };
+    format!("{command} {}", shell_words::quote(path))
 }
 
 fn place(file: Option<&str>, line: Option<u32>) -> String {

@@ -21,32 +21,32 @@ pub struct Screen {
 
 impl Screen {
     /// Returns the columns of a row, the largest number if there is no limit.
-    pub fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.width.unwrap_or(usize::MAX)
     }
 
     /// Returns the mark for text that is left out.
-    pub fn mark(&self) -> &'static str {
+    pub(crate) fn mark(&self) -> &'static str {
         fit::mark(self.paint.ascii)
     }
 
     /// Returns the arrow between a value before and after.
-    pub fn arrow(&self) -> &'static str {
+    pub(crate) fn arrow(&self) -> &'static str {
         if self.paint.ascii { "->" } else { "→" }
     }
 
     /// Cuts a text to at most `columns`, the mark of the cut included.
-    pub fn cut<'t>(&self, text: &'t str, columns: usize) -> Cow<'t, str> {
+    pub(crate) fn cut<'t>(&self, text: &'t str, columns: usize) -> Cow<'t, str> {
         fit::cut(text, columns, self.paint.ascii)
     }
 
     /// Returns a short text folded to the width; continued rows are indented by `hang`.
-    pub fn folded(&self, text: &str, hang: usize) -> String {
+    pub(crate) fn folded(&self, text: &str, hang: usize) -> String {
         fit::folded(text, self.width, hang)
     }
 
     /// Draws a row of pieces in their colours, cut at the width.
-    pub fn row<'t>(&self, pieces: impl IntoIterator<Item = (Ink, &'t str)>) -> String {
+    pub(crate) fn row<'t>(&self, pieces: impl IntoIterator<Item = (Ink, &'t str)>) -> String {
         let mut out = String::new();
         let mut left = self.room();
         for (ink, text) in pieces {
@@ -59,7 +59,7 @@ impl Screen {
     }
 
     /// Returns a text in which the home folder is `~` wherever a path starts with it.
-    pub fn tilde(&self, text: &str) -> String {
+    pub(crate) fn tilde(&self, text: &str) -> String {
         let Some(home) = self.home.as_deref() else { return text.to_owned() };
         let mut out = String::with_capacity(text.len());
         let mut rest = text;

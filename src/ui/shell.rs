@@ -1,6 +1,6 @@
 //! The command line as bash has it while it is typed: into words, and words back into it.
 //!
-//! Bash gives a completion no words but the line; it replaces only what stands behind the last of
+//! Bash gives a completion no words but the line; it replaces only what stands after the last of
 //! `COMP_WORDBREAKS`, a colon among them, so that what stands before it must be left out.
 
 use super::choice::Choice;
@@ -17,9 +17,8 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// Takes a line apart. `breaks` are the characters behind which bash completes; `variables` are
-    /// what some variables hold, as `NAME=VALUE`.
-    pub(crate) fn read(line: &str, breaks: &str, variables: &[String]) -> Self {
+    /// Takes a line apart. `breaks` are the characters after which bash completes.
+    pub(crate) fn read(line: &str, breaks: &str) -> Self {
         let mut typed = Self::default();
         let mut word = String::new();
         let mut in_word = false;
@@ -37,12 +36,6 @@ impl Typed {
                     Some(next) => word.extend(['\\', next]),
                     None => {}
                 },
-                (Some('"') | None, '$') => {
-                    let (value, rest) = variable(chars.as_str(), variables).unwrap_or(("$", chars.as_str()));
-                    word.push_str(value);
-                    chars = rest.chars();
-                    in_word = true;
-                }
                 (Some(_), _) => word.push(char),
                 (None, '\'' | '"') => {
                     typed.quote = Some(char);
@@ -74,7 +67,7 @@ impl Typed {
         typed
     }
 
-    /// Gives the answer for bash: whether paths come, which bash quotes itself, and what to put for
+    /// Returns the answer for bash: whether paths come, which bash quotes itself, and what to put for
     /// the part of the word that bash replaces.
     pub(crate) fn answer(&self, choices: &[Choice]) -> String {
         if choices.is_empty() {
@@ -94,7 +87,7 @@ impl Typed {
         out
     }
 
-    /// Adds a word so that bash reads it again as it is; tells whether that can be done.
+    /// Adds a word so that bash reads it again as it is. Returns whether that can be done.
     fn quoted(&self, out: &mut String, word: &str) -> bool {
         if self.quote.is_some_and(|quote| word.ends_with(quote)) {
             // Bash would take this end for that of the quotes.
@@ -114,22 +107,6 @@ impl Typed {
     }
 }
 
-/// Gives the value of the variable whose name starts here, in braces or not, and what is behind it.
-fn variable<'t>(text: &'t str, variables: &'t [String]) -> Option<(&'t str, &'t str)> {
-    let (name, rest) = match text.strip_prefix('{') {
-        Some(inner) => inner.split_once('}')?,
-        None => {
-            let end = text.find(|char: char| !char.is_ascii_alphanumeric() && char != '_').unwrap_or(text.len());
-            text.split_at(end)
-        }
-    };
-    if name.is_empty() {
-        return None;
-    }
-    let value = variables.iter().find_map(|variable| variable.strip_prefix(name)?.strip_prefix('='))?;
-    Some((value, rest))
-}
-
 fn push_quoted(out: &mut String, char: char, is_special: bool) {
     if is_special {
         out.push('\\');
@@ -144,7 +121,7 @@ mod tests {
     const BREAKS: &str = " \t\n\"'@><=;|&(:";
 
     fn words(line: &str, expected: &[&str]) {
-        assert_eq!(Typed::read(line, BREAKS, &[]).words, expected, "{line}");
+        assert_eq!(Typed::read(line, BREAKS).words, expected, "{line}");
     }
 
     #[test]
@@ -160,17 +137,9 @@ mod tests {
         words("", &[""]);
     }
 
-    #[test]
-    fn variables_that_are_known_are_put_in() {
-        let known = ["S=my file".to_owned(), "SX=y".to_owned(), "=z".to_owned()];
-        let words = |line: &str| Typed::read(line, BREAKS, &known).words;
-        assert_eq!(words(r#"s $S "$S" ${S}x '$S' \$S $SX"#), ["s", "my file", "my file", "my filex", "$S", "$S", "y"]);
-        assert_eq!(words("s $OTHER ${S $( $"), ["s", "$OTHER", "${S", "$(", "$"]);
-    }
-
     fn check(line: &str, value: &str, expected: &str) {
         let choice = Choice { value: value.to_owned(), ..Choice::default() };
-        let answer = Typed::read(line, BREAKS, &[]).answer(&[choice]);
+        let answer = Typed::read(line, BREAKS).answer(&[choice]);
         assert_eq!(answer, format!("words\n{expected}"), "{line}");
     }
 
@@ -189,7 +158,7 @@ mod tests {
         check(r#"s label:"a" "#, "x", "x\n");
         check("s x: label", "label:a", "label:a\n");
         check("s label:", "other", "");
-        let typed = Typed::read("s label:", " ", &[]);
+        let typed = Typed::read("s label:", " ");
         assert_eq!(typed.answer(&[Choice { value: "label:a".to_owned(), ..Choice::default() }]), "words\nlabel:a\n");
     }
 
@@ -214,7 +183,7 @@ mod tests {
             ["a b", "a'b", "a\"b", "$HOME", "`id`", "a\\", "\\", "!!", "~", "#x", "a;b|c&d", "(x)", "*?[", "{a,b}"]
         {
             for open in ["", "'", "\""] {
-                let typed = Typed::read(&format!("s {open}"), BREAKS, &[]);
+                let typed = Typed::read(&format!("s {open}"), BREAKS);
                 let mut quoted = String::new();
                 if typed.quoted(&mut quoted, value) {
                     words(&format!("s {open}{quoted}{open}"), &["s", value]);
@@ -226,6 +195,6 @@ mod tests {
     #[test]
     fn paths_are_left_to_bash() {
         let choice = Choice { value: "my file".to_owned(), is_path: true, ..Choice::default() };
-        assert_eq!(Typed::read("s my", BREAKS, &[]).answer(&[choice]), "paths\nmy file\n");
+        assert_eq!(Typed::read("s my", BREAKS).answer(&[choice]), "paths\nmy file\n");
     }
 }

@@ -2,40 +2,64 @@
 //! listing is decided in `cmd`.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
+
+use serde::Serialize;
 
 use super::escape;
 use super::fit;
 use super::list::{CHUNK, Column, Listing};
+use super::output::Output;
 use super::screen::Screen;
+use crate::core::migrate::file::{Outcome, Status};
 use crate::core::words::counted;
 
-/// The outcome for one file.
-#[derive(Debug)]
-pub(crate) struct FileRow<'a> {
-    /// Its path.
-    pub path: &'a Path,
-    /// The version that it had.
-    pub from: Option<u32>,
-    /// The version that it has now.
-    pub to: Option<u32>,
-    /// The outcome, in a word or two.
-    pub status: &'a str,
-    /// Whether it is listed, not only counted.
-    pub is_listed: bool,
+/// What became of a file, as JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    path: String,
+    from: Option<u32>,
+    to: Option<u32>,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Returns the row of a file (`migrate --json`).
+pub(crate) fn row(path: &Path, outcome: &Outcome) -> Row {
+    let error = outcome.error.as_ref().map(ToString::to_string);
+    Row { path: path.display().to_string(), from: outcome.from, to: outcome.to, status: outcome.status.name(), error }
+}
+
+/// Prints a row for each file, or for people a table and a line of counts.
+///
+/// # Errors
+/// [`io::Error`] of the output.
+pub(crate) fn print(files: &[(&Path, &Outcome)], is_json: bool, screen: &Screen) -> io::Result<()> {
+    let mut output = Output::new();
+    if is_json {
+        files.iter().try_for_each(|(path, outcome)| output.json_line(&row(path, outcome)))?;
+    } else {
+        output.text(&table(files, screen))?;
+    }
+    output.finish()
 }
 
 /// Draws a row for every listed file, and a line of counts.
-pub(crate) fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
-    let listed: Vec<_> = files.iter().filter(|file| file.is_listed).collect();
+fn table(files: &[(&Path, &Outcome)], screen: &Screen) -> String {
+    let listed: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != Status::Current).collect();
     let mut out = String::new();
     if !listed.is_empty() {
-        let row =
-            |file: &&FileRow<'_>| vec![file.status.to_owned(), version(file, screen), file.path.display().to_string()];
-        let widest = |of: &dyn Fn(&FileRow<'_>) -> usize| listed.iter().map(|file| of(file)).max().unwrap_or(0);
-        let status = Column::Whole("status", widest(&|file| file.status.len()));
-        let version = Column::Whole("version", widest(&|file| fit::width(&version(file, screen))));
-        let path = Column::Text("file", widest(&|file| fit::width(&escape::line(&file.path.display().to_string()))));
+        let row = |&&(path, outcome): &&(&Path, &Outcome)| {
+            vec![outcome.status.name().to_owned(), version(outcome, screen), path.display().to_string()]
+        };
+        let widest = |of: &dyn Fn(&Path, &Outcome) -> usize| {
+            listed.iter().map(|(path, outcome)| of(path, outcome)).max().unwrap_or(0)
+        };
+        let status = Column::Whole("status", widest(&|_, outcome| outcome.status.name().len()));
+        let version = Column::Whole("version", widest(&|_, outcome| fit::width(&version(outcome, screen))));
+        let path = Column::Text("file", widest(&|path, _| fit::width(&escape::line(&path.display().to_string()))));
         let mut listing = Listing::new(&[status, version, path], screen);
         for piece in listed.chunks(CHUNK) {
             let mut rows: Vec<_> = piece.iter().map(row).collect();
@@ -50,8 +74,8 @@ pub(crate) fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
         out.push_str(&listing.foot());
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for file in files {
-        *counts.entry(file.status).or_default() += 1;
+    for (_, outcome) in files {
+        *counts.entry(outcome.status.name()).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
@@ -59,9 +83,9 @@ pub(crate) fn table(files: &[FileRow<'_>], screen: &Screen) -> String {
     out
 }
 
-fn version(file: &FileRow<'_>, screen: &Screen) -> String {
+fn version(outcome: &Outcome, screen: &Screen) -> String {
     let arrow = screen.arrow();
-    match (file.from, file.to) {
+    match (outcome.from, outcome.to) {
         (Some(from), Some(to)) if from != to => format!("{from} {arrow} {to}"),
         (Some(from), _) => from.to_string(),
         _ => "-".to_owned(),

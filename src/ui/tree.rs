@@ -128,12 +128,12 @@ impl<'s> TreeText<'s> {
     }
 
     /// Sets the query, whose words are highlighted.
-    pub fn searching(self, query: Option<&'s Query>) -> Self {
+    pub(crate) fn searching(self, query: Option<&'s Query>) -> Self {
         Self { query, ..self }
     }
 
     /// Returns a word of the query that a row does not show.
-    pub fn lacks(&self, at: usize, words: &str) -> Option<&'s str> {
+    pub(crate) fn lacks(&self, at: usize, words: &str) -> Option<&'s str> {
         let line = self.query.map(|_| self.line(at, words, None))?;
         self.query?.missing_in(&format!("{}{}", line.label, line.text))
     }
@@ -144,7 +144,7 @@ impl<'s> TreeText<'s> {
     }
 
     /// Draws one row with an excerpt around a word that it would not show.
-    pub fn row_with(&self, at: usize, words: &str, excerpt: &Excerpt) -> String {
+    pub(crate) fn row_with(&self, at: usize, words: &str, excerpt: &Excerpt) -> String {
         self.paint(at, &self.line(at, words, Some(excerpt)))
     }
 

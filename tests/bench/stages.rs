@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use session_tree::core::entry::Scan;
 use session_tree::core::read::line::{BLOCK, Lines};
-use session_tree::core::read::load::Keep;
+use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
 use session_tree::core::session::body::Bodies;
@@ -91,14 +91,14 @@ fn measure(profile: Profile, size: u64, runs: u32) -> Result<String, String> {
             black_box(scan.read(line).map(|entry| entry.traits()).is_ok());
         })
     });
-    let load = |keep: Keep<'_>| {
+    let load = |keep: LoadOptions<'_>| {
         shortest(runs, || {
             let session = open().and_then(|source| Session::load(source, keep, 1).map_err(|error| error.to_string()));
             drop(black_box(session.expect("the file can be read")));
         })
     };
-    let index = load(Keep::NOTHING);
-    let words = Keep { words: &|_| true, calls: true };
+    let index = load(LoadOptions::INDEX_ONLY);
+    let words = LoadOptions { words: &|_| true, calls: true };
     let preview = load(words);
     let session = Session::load(open()?, words, 1).map_err(|error| error.to_string())?;
     let mut rows = Vec::new();

@@ -38,7 +38,6 @@ class Shell:
 
     def __init__(self, name, options, settings_file, settings, checks):
         self.name, self.argv, self.settings_file, self.settings = name, [name, *options], settings_file, settings
-        self.variable = "set FILE below/demo.jsonl" if name == "fish" else "FILE=below/demo.jsonl"
         self.checks, self.passed, self.failed, self.count = checks, 0, 0, 0
 
     def start(self):
@@ -120,9 +119,6 @@ def checks(shell):
     shell.check(f"session-tree context demo.jsonl --leaf=label:bi{TAB}", "f436a8df")
     shell.check(f"session-tree label my\\ session.jsonl label:gr{TAB}", "green")
     shell.check(f"session-tree label ~/home.jsonl label:gr{TAB}", "green")
-    shell.check(f"{shell.variable}; session-tree label \"$FILE\"")
-    shell.check(f"session-tree label \"$FILE\" label:gr{TAB}", "green")
-    shell.check(f"session-tree label $FILE label:gr{TAB}", "green")
     shell.check(f"session-tree branch demo.jsonl label:{TAB} --dry-run", "Stay in integer cents")
     shell.check(f"session-tree tree one.jsonl --entry label:{TAB}", "one0001")
     shell.check(f"session-tree tree one.jsonl --entry lab{TAB}", "one0001")

@@ -14,7 +14,7 @@ use session_tree::core::context::{self, Context};
 use session_tree::core::error::Error;
 use session_tree::core::naming;
 use session_tree::core::problem::Problem;
-use session_tree::core::read::load::Keep;
+use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
@@ -419,7 +419,7 @@ fn every_command_can_read_every_file() {
 #[test]
 fn file_that_is_not_a_session_is_refused() {
     for (file, kind, line) in REFUSED {
-        let error = Session::load(Source::spool(&bytes(file)[..]).unwrap(), Keep::NOTHING, 1).unwrap_err();
+        let error = Session::load(Source::spool(&bytes(file)[..]).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap_err();
         assert_eq!((error.kind().name(), error.line()), (kind, line), "{file}");
         for (command, is_json) in COMMANDS {
             let run = run(command[0], file, &command[1..]);
@@ -436,7 +436,7 @@ fn file_that_is_not_a_session_is_refused() {
         }
     }
     let run = run("tree", "c17-empty", &[]);
-    assert!(run.stderr.ends_with(": empty file, no session\n"), "{run:?}");
+    assert!(run.stderr.ends_with(": empty file, not a session\n"), "{run:?}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use session_tree::core::context::stats;
 use session_tree::core::context::{self, Context};
 use session_tree::core::entry::Kind;
 use session_tree::core::json::Raw;
-use session_tree::core::search::{Query, Sieve};
+use session_tree::core::search::{Prefilter, Query};
 use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::tree::filter::Filter;
@@ -235,7 +235,7 @@ fn a_search_finds_what_the_agents_find() {
                 let found = query.matches(bodies.entry(node).unwrap(), label, &row);
                 assert!(found, "{}: `{words}` in {id}, as in {agent}", case.name);
                 let line = bodies.bytes(node).unwrap();
-                assert!(Sieve::new(&query).lets_through(line, label, &row), "{}: `{words}` in {id}", case.name);
+                assert!(Prefilter::new(&query).may_match(line, label, &row), "{}: `{words}` in {id}", case.name);
             }
         }
     });

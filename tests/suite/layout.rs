@@ -3,16 +3,62 @@
 //! Reads the sources as text. Comments, the insides of strings, and unit tests do not count where
 //! it is about who knows whom.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The parts of the program: each may import from itself and from those before it.
-const PARTS: [&str; 3] = ["core", "ui", "cmd"];
+/// The parts of the program, in levels: each may import from itself and from the levels before it.
+const PARTS: [&[&str]; 7] = [&["parallel"], &["core"], &["run", "ui"], &["hooks"], &["cmd"], &["cli"], &["main"]];
 
-/// The rooms of core: each may import only from those before it.
-const CORE: [&str; 16] = [
-    "words", "error", "problem", "json", "time", "entry", "read", "search", "disk", "migrate", "session", "tree",
-    "naming", "context", "edit", "check",
+/// The rooms of core, in levels as above.
+const ROOMS: [&[&str]; 10] = [
+    &["json", "words"],
+    &["problem", "time"],
+    &["error"],
+    &["entry"],
+    &["read", "search"],
+    &["disk", "migrate"],
+    &["session"],
+    &["tree"],
+    &["context", "edit", "naming"],
+    &["check"],
+];
+
+/// So many rooms can be kept in mind.
+const MOST_ROOMS: usize = 16;
+
+/// The names that several types have as they do the same for different things.
+const PARALLEL: &[&str] = &["Format"];
+
+/// Names that mean several types for now.
+const DOUBLED: &[&str] = &[
+    "About", "Above", "Change", "End", "Ended", "Entry", "Form", "Found", "Key", "Line", "Look", "Made", "Message",
+    "Node", "Part", "Piece", "Pieces", "Place", "Row", "Shown", "Source", "State", "Tip", "TipRow", "View", "Words",
+];
+
+/// Files, or folders of them, that still describe functions in words that are no longer used.
+const OLD_WORDS: &[&str] = &["cli", "cmd/", "core/", "hooks", "parallel", "run", "ui/"];
+
+/// The files that use modules which they declare, and are used by them.
+const KNOW_THEIR_CHILDREN: &[&str] =
+    &["core/check/mod.rs", "core/json/mod.rs", "core/search/mod.rs", "core/session/mod.rs", "ui/graph.rs"];
+
+/// How the standard library writes into folders and opens files for writing.
+const WRITES: [&str; 14] = [
+    "OpenOptions",
+    "create_dir",
+    "create_dir_all",
+    "create_new",
+    "hard_link",
+    "remove_dir",
+    "remove_dir_all",
+    "remove_file",
+    "set_len",
+    "set_permissions",
+    "symlink",
+    "fs::copy",
+    "fs::rename",
+    "fs::write",
 ];
 
 /// Names that core has no business with: the command line, printing, environment and clock.
@@ -33,13 +79,7 @@ const NOT_IN_CORE: [&str; 13] = [
 ];
 
 /// The ways in which others than ui may name an output: to ask whether a terminal is there.
-const QUESTIONS: [&str; 5] = [
-    "stderr().is_terminal()",
-    "stdout().is_terminal()",
-    "&io::stderr()",
-    "&io::stdout()",
-    "tcgetwinsize(io::stdout())",
-];
+const QUESTIONS: [&str; 3] = ["stderr().is_terminal()", "stdout().is_terminal()", "tcgetwinsize(io::stdout())"];
 
 /// The only files that start threads: the worker pool, and what reads from a child process.
 const THREADS: [&str; 2] = ["parallel.rs", "run.rs"];
@@ -82,7 +122,7 @@ impl File {
     }
 
     fn part(&self) -> &str {
-        self.name.split('/').next().unwrap()
+        self.name.split('/').next().unwrap().trim_end_matches(".rs")
     }
 
     /// Returns the code without unit tests, which stand at the end.
@@ -98,6 +138,18 @@ impl File {
     fn imports(&self) -> Vec<Vec<String>> {
         let own = self.module();
         paths(&self.code()).into_iter().map(|path| absolute(&own, path)).collect()
+    }
+
+    /// Returns the same with the paths that start at a module which the file declares.
+    fn uses(&self) -> Vec<Vec<String>> {
+        let (own, code) = (self.module(), self.code());
+        let declared = code.lines().filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod "));
+        let mut uses = self.imports();
+        for name in declared.filter_map(|rest| rest.strip_suffix(';')) {
+            let below = paths_from(name, &code).into_iter();
+            uses.extend(below.map(|path| own.iter().map(|name| (*name).to_owned()).chain(path).collect::<Vec<_>>()));
+        }
+        uses
     }
 }
 
@@ -171,14 +223,17 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
 
 /// Returns all paths in code that start at the crate or at a parent, with groups taken apart.
 fn paths(code: &str) -> Vec<Vec<String>> {
+    ["crate", "super", "session_tree"].into_iter().flat_map(|root| paths_from(root, code)).collect()
+}
+
+/// Returns all paths in code that start with a name.
+fn paths_from(root: &str, code: &str) -> Vec<Vec<String>> {
     let mut out = Vec::new();
-    for root in ["crate", "super", "session_tree"] {
-        for (at, _) in code.match_indices(&format!("{root}::")) {
-            let before = code[..at].chars().next_back();
-            let goes_on = before.is_some_and(|char| char.is_alphanumeric() || char == '_' || char == ':');
-            if !goes_on {
-                take_path(&code[at..], &mut Vec::new(), &mut out);
-            }
+    for (at, _) in code.match_indices(&format!("{root}::")) {
+        let before = code[..at].chars().next_back();
+        let goes_on = before.is_some_and(|char| char.is_alphanumeric() || char == '_' || char == ':');
+        if !goes_on {
+            take_path(&code[at..], &mut Vec::new(), &mut out);
         }
     }
     out
@@ -234,43 +289,139 @@ fn source_reader_finds_code_and_imports() {
     assert_eq!(file("core/mod.rs").imports(), [["b"]]);
 }
 
-#[test]
-fn parts_know_only_the_parts_before_them() {
-    let files = File::all("src");
-    assert!(files.len() > 30, "{} files", files.len());
-    let mut imports = 0;
-    for file in &files {
-        let Some(own) = PARTS.iter().position(|part| *part == file.part()) else { continue };
-        // The command line is known by no part but `cmd`, which prints the scripts that complete it.
-        let mut later = PARTS[own + 1..].to_vec();
-        later.extend((file.part() != "cmd").then_some("cli"));
-        for import in file.imports() {
-            assert!(!later.contains(&import[0].as_str()), "src/{} imports {}", file.name, import.join("::"));
-            imports += 1;
-        }
-    }
-    assert!(imports > 150, "{imports} imports");
+/// Lists the imports of a name in a ladder that are not from lower levels; `own` is where they stand.
+fn against(ladder: &[&[&str]], own: &str, imports: &[&str]) -> Vec<String> {
+    let level = |name: &str| ladder.iter().position(|level| level.contains(&name));
+    let place = level(own).unwrap_or_else(|| panic!("`{own}` has a place in the order"));
+    let is_wrong = |name: &&&str| **name != own && level(name).is_none_or(|level| level >= place);
+    imports.iter().filter(is_wrong).map(|name| format!("{own} -> {name}")).collect()
 }
 
 #[test]
-fn modules_of_core_know_only_the_modules_before_them() {
-    let files = File::all("src/core");
-    let mut names: Vec<_> = files.iter().map(|file| file.module()[0]).filter(|name| *name != "mod").collect();
-    names.dedup();
-    let mut known = CORE.to_vec();
-    known.sort_unstable();
-    assert_eq!(names, known, "every module of core has its place in the order");
-    let mut backwards = Vec::new();
-    for file in File::all("src").iter().filter(|file| file.part() == "core" && file.name != "core/mod.rs") {
-        let own = CORE.iter().position(|name| *name == file.module()[1]).unwrap();
-        for import in file.imports().iter().filter(|import| import[0] == "core") {
-            let place = CORE.iter().position(|name| *name == import[1]).expect("what core imports is in core");
-            if place > own {
-                backwards.push(format!("{} -> {}", CORE[own], import[1..].join("::")));
+fn parts_know_only_the_parts_before_them() {
+    assert_eq!(against(&[&["a"], &["b", "c"]], "b", &["a", "b", "c", "d"]), ["b -> c", "b -> d"]);
+    let (mut found, mut count) = (Vec::new(), 0);
+    for file in File::all("src").iter().filter(|file| file.part() != "lib") {
+        let imports = file.imports();
+        let parts: Vec<_> = imports.iter().map(|import| import[0].as_str()).collect();
+        found.extend(against(&PARTS, file.part(), &parts));
+        count += parts.len();
+    }
+    assert_eq!(found, [""; 0], "imports against the order");
+    assert!(count > 150, "{count} imports");
+}
+
+#[test]
+fn rooms_of_core_know_only_the_rooms_below_them() {
+    let mut rooms = Vec::new();
+    let mut found = Vec::new();
+    for file in File::all("src/core").iter().filter(|file| file.name != "mod.rs") {
+        let room = file.module()[0].to_owned();
+        let file = File { name: format!("core/{}", file.name), text: file.text.clone() };
+        let imports = file.imports();
+        let imports: Vec<_> = imports.iter().filter(|import| import[0] == "core").map(|import| &*import[1]).collect();
+        found.extend(against(&ROOMS, &room, &imports));
+        rooms.push(room);
+    }
+    assert_eq!(found, [""; 0], "imports against the order");
+    rooms.dedup();
+    assert_eq!(rooms.len(), ROOMS.iter().map(|level| level.len()).sum::<usize>(), "{rooms:?}");
+    assert!(rooms.len() <= MOST_ROOMS, "{rooms:?}");
+}
+
+/// Returns the imports that are part of a circle.
+fn circles(files: &[File]) -> Vec<String> {
+    let module: Vec<_> = files.iter().map(File::module).collect();
+    let place = |path: &[String]| {
+        let named = |length: usize| module.iter().position(|module| path[..length] == *module);
+        (1..=path.len()).rev().find_map(named)
+    };
+    let is_family =
+        |a: usize, b: usize| KNOW_THEIR_CHILDREN.contains(&files[a].name.as_str()) && module[b].starts_with(&module[a]);
+    let mut imports = vec![BTreeSet::new(); files.len()];
+    for (at, file) in files.iter().enumerate() {
+        let others = file.uses().into_iter().filter_map(|path| place(&path));
+        imports[at].extend(others.filter(|&other| other != at && !is_family(other, at) && !is_family(at, other)));
+    }
+    let leads_to = |from: usize, to: usize| {
+        let (mut seen, mut next) = (BTreeSet::from([from]), vec![from]);
+        while let Some(at) = next.pop() {
+            next.extend(imports[at].iter().filter(|&&import| seen.insert(import)));
+        }
+        seen.contains(&to)
+    };
+    let all = imports.iter().enumerate().flat_map(|(from, imports)| imports.iter().map(move |&to| (from, to)));
+    let circle = all.filter(|&(from, to)| leads_to(to, from));
+    circle.map(|(from, to)| format!("{} -> {}", files[from].name, files[to].name)).collect()
+}
+
+#[test]
+fn no_file_imports_itself_by_way_of_others() {
+    let file = |(name, text): (&str, &str)| File { name: name.to_owned(), text: text.to_owned() };
+    let check = |files: &[(&str, &str)], expected: &[&str]| {
+        assert_eq!(circles(&files.iter().copied().map(file).collect::<Vec<_>>()), expected, "{files:?}");
+    };
+    let b = ("a/b.rs", "use crate::c::{self, X};");
+    check(&[b, ("c.rs", "fn f() { d::g() }")], &[]);
+    check(&[b, ("c.rs", "use crate::a::b::Y;")], &["a/b.rs -> c.rs", "c.rs -> a/b.rs"]);
+    check(&[("a/mod.rs", "mod b;"), ("a/b.rs", "use super::X;")], &[]);
+    let both = ["a/b.rs -> a/mod.rs", "a/mod.rs -> a/b.rs"];
+    check(&[("a/b.rs", "use super::X;"), ("a/mod.rs", "pub mod b;\nfn f() { b::g() }")], &both);
+    let found = circles(&File::all("src"));
+    assert_eq!(found, [""; 0], "circles of imports");
+}
+
+#[test]
+fn only_the_disk_writes_files() {
+    let mut found = Vec::new();
+    let mut writers = 0;
+    for file in &File::all("src") {
+        let code = file.code();
+        let is_in = |name: &&&str| match name.contains(':') {
+            true => code.contains(**name),
+            false => words(&code).any(|word| word == **name),
+        };
+        let names: Vec<_> = WRITES.iter().filter(is_in).collect();
+        if file.name.starts_with("core/disk/") {
+            writers += usize::from(!names.is_empty());
+        } else {
+            found.extend(names.into_iter().map(|name| format!("{name} in {}", file.name)));
+        }
+    }
+    assert_eq!(found, [""; 0]);
+    assert!(writers > 0, "the names are those that are used");
+}
+
+#[test]
+fn a_type_name_means_one_type() {
+    let mut places = BTreeMap::<String, Vec<String>>::new();
+    for file in &File::all("src") {
+        for line in file.code().lines() {
+            // What has a place of its own inside of a trait is not meant.
+            let mut words = words(line).skip_while(|word| ["pub", "crate", "super", "in"].contains(word));
+            let is_type = words.next().is_some_and(|word| match word {
+                "struct" | "enum" | "trait" | "union" => true,
+                "type" => !line.starts_with(' '),
+                _ => false,
+            });
+            if let Some(name) = words.next().filter(|name| is_type && name.starts_with(char::is_uppercase)) {
+                places.entry(name.to_owned()).or_default().push(file.name.clone());
             }
         }
     }
-    assert_eq!(backwards, [""; 0], "imports against the order");
+    assert!(places.len() > 100, "{} types", places.len());
+    places.retain(|name, files| files.len() > 1 && ![PARALLEL, DOUBLED].concat().contains(&name.as_str()));
+    assert_eq!(places, BTreeMap::new());
+}
+
+#[test]
+fn functions_are_described_by_what_they_return() {
+    let mut found = Vec::new();
+    for file in File::all("src").iter().filter(|file| !OLD_WORDS.iter().any(|old| file.name.starts_with(old))) {
+        let is_old = |line: &&str| ["/// Gives ", "/// Tells "].iter().any(|old| line.trim_start().starts_with(old));
+        found.extend(file.text.lines().filter(is_old).map(|line| format!("{}: {}", file.name, line.trim_start())));
+    }
+    assert_eq!(found, [""; 0]);
 }
 
 #[test]

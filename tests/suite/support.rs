@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use session_tree::core::read::load::Keep;
+use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::tree::rows::{self, Rows};
@@ -80,7 +80,7 @@ pub fn data(name: &str) -> PathBuf {
 
 /// Reads a session from bytes.
 pub fn session(bytes: &[u8]) -> Session {
-    Session::load(Source::spool(bytes).unwrap(), Keep::NOTHING, 2).unwrap()
+    Session::load(Source::spool(bytes).unwrap(), LoadOptions::INDEX_ONLY, 2).unwrap()
 }
 
 /// Lays out the entries that `shows` lets through; `order` is the order of display of all.

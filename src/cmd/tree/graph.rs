@@ -2,22 +2,18 @@
 
 use anyhow::Result;
 
-use super::View;
+use super::printer::Printer;
 use crate::core::tree::rows;
+use crate::core::tree::view::Shown;
 use crate::ui::graph::{Graph, GraphFormat, MERMAID_ARROWS, MERMAID_CHARACTERS};
 use crate::ui::output::Output;
 
-impl View<'_> {
-    pub(super) fn graph(&mut self, form: GraphFormat) -> Result<()> {
+impl Printer<'_> {
+    pub(super) fn graph(&mut self, shown: &Shown, form: GraphFormat) -> Result<()> {
         let session = self.session;
-        let (_, shape) = self.shape()?;
-        let kept = match self.args.branches {
-            true => shape.landmarks(session, self.leaf),
-            false => shape.graph_landmarks(session, self.leaf),
-        };
-        let runs = shape.runs(&kept);
-        let rows = rows::of_shape(session, self.leaf, &shape);
-        let drawn = (&shape, &rows, &runs[..]);
+        let runs = shown.runs(session);
+        let rows = rows::of_shape(session, self.leaf, &shown.shape);
+        let drawn = (&shown.shape, &rows, &runs[..]);
         let graph = Graph::new(form, session, drawn, &self.app.screen);
         let mut output = Output::new();
         output.hold();

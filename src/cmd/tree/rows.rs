@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use anyhow::Result;
 
-use super::{App, View};
+use super::printer::Printer;
+use crate::cmd::App;
 use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::tree::rows::{self, Row};
+use crate::core::tree::view::Shown;
 use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
@@ -19,11 +21,10 @@ use crate::ui::list::{CHUNK, Column, Listing};
 use crate::ui::output::{Output, safe_json};
 use crate::ui::tree::TreeText;
 
-impl View<'_> {
-    pub(super) fn text(&mut self) -> Result<()> {
+impl Printer<'_> {
+    pub(super) fn text(&mut self, shown: &Shown) -> Result<()> {
         let session = self.session;
-        let (_, shape) = self.row_shape()?;
-        let rows = rows::of_shape(session, self.leaf, &shape);
+        let rows = rows::of_shape(session, self.leaf, &shown.rows(session));
         let text = TreeText::new(session, &rows, &self.app.screen);
         let text = text.searching(self.query);
         let mut output = Output::new();
@@ -39,8 +40,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Decides on how many threads rows are made: where many bodies are read, it is best to read them in
-    /// order.
+    /// Returns on how many threads rows are made: one where many bodies are read, which is fastest in order.
     fn jobs_for(app: &App, rows: usize, reads: usize) -> usize {
         const FEW: usize = 64;
         if reads > rows / FEW { 1 } else { app.jobs }
@@ -74,7 +74,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Says where the leaf is if no row does.
+    /// Prints a hint where the leaf is if no row shows it.
     pub(super) fn tell_of_leaf(&self, why: &str) {
         match self.leaf {
             _ if self.args.root || self.session.is_empty() || self.args.search.is_some() => {}
@@ -91,9 +91,10 @@ impl View<'_> {
         Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, word))
     }
 
-    pub(super) fn table(&mut self) -> Result<()> {
+    pub(super) fn table(&mut self, shown: &Shown) -> Result<()> {
         let (session, screen) = (self.session, &self.app.screen);
-        let nodes = self.row_shape()?.1.nodes;
+        let shape = shown.rows(session);
+        let nodes = &shape.nodes;
         let mut output = Output::new();
         let (ids, is_search) = (ShortIds::new(session), self.query.is_some());
         let columns = [
@@ -142,10 +143,10 @@ impl View<'_> {
         Ok(excerpt.map_or(text, |excerpt| beside("", &safe, &excerpt, room, ascii)))
     }
 
-    pub(super) fn lines(&mut self) -> Result<()> {
+    pub(super) fn lines(&mut self, shown: &Shown) -> Result<()> {
         let session = self.session;
-        let (order, shape) = self.row_shape()?;
-        let depths = walk::depths(session, &order);
+        let shape = shown.rows(session);
+        let depths = walk::depths(session, &shown.order);
         let active = walk::active(session, self.leaf);
         let mut output = Output::new();
         let (nodes, leaf) = (&shape.nodes, self.leaf);

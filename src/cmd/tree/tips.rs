@@ -2,9 +2,11 @@
 
 use anyhow::Result;
 
-use super::{Format, View};
+use super::args::Format;
+use super::printer::Printer;
 use crate::core::tree::rows::Rows;
 use crate::core::tree::shape::Tip;
+use crate::core::tree::view::Shown;
 use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{StoredTime, TipRow};
@@ -12,12 +14,12 @@ use crate::ui::output::Output;
 use crate::ui::tips::{self, TipText};
 use crate::ui::tree::TreeText;
 
-impl View<'_> {
-    pub(super) fn tips(&mut self) -> Result<()> {
-        let tips = self.shape()?.1.tips(self.session, self.leaf);
-        match self.args.format() {
-            Format::Json | Format::Jsonl => self.tip_objects(&tips),
-            format => self.tip_texts(&tips, format == Format::Table),
+impl Printer<'_> {
+    pub(super) fn tips(&mut self, shown: &Shown, format: Format) -> Result<()> {
+        let tips = shown.tips(self.session);
+        match format {
+            Format::Json | Format::Jsonl => self.tip_objects(&tips, format == Format::Json),
+            _ => self.tip_texts(&tips, format == Format::Table),
         }
     }
 
@@ -55,8 +57,7 @@ impl View<'_> {
         Ok(())
     }
 
-    fn tip_objects(&mut self, tips: &[Tip]) -> Result<()> {
-        let is_array = self.args.format() == Format::Json;
+    fn tip_objects(&mut self, tips: &[Tip], is_array: bool) -> Result<()> {
         let mut output = Output::new();
         output.hold();
         output.text(if is_array { "[" } else { "" })?;

@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 
-use super::View;
+use super::printer::Printer;
 use crate::core::entry::{Kind, Role};
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::ui::output::Output;
 use crate::ui::{context as transcript, escape, fit};
 
-impl View<'_> {
+impl Printer<'_> {
     pub(super) fn nested(&mut self) -> Result<()> {
         let session = self.session;
         let mut output = Output::new();
@@ -59,7 +59,7 @@ impl View<'_> {
         let mut output = Output::new();
         output.hold();
         for (at, &node) in nodes.iter().enumerate() {
-            if self.args.is_json() {
+            if self.args.format.is_json() {
                 output.json(self.bodies.entry(node)?.object().bytes())?;
                 output.text("\n")?;
                 continue;

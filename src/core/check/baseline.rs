@@ -4,12 +4,18 @@
 //! files only grow, so that both stay the same.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use super::{Checked, Code, RawFinding};
+use crate::core::disk::lock::Patience;
+use crate::core::disk::rights::Rights;
+use crate::core::disk::write::{self, Manners, Place, SideEffects};
 use crate::core::entry::Scan;
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
+use crate::core::read::source::Source;
 
 /// The first line of such a file, by which it is recognized.
 const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
@@ -31,8 +37,26 @@ impl Baseline {
     /// Reads a baseline file.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the text is not a baseline.
-    pub(crate) fn read(text: &[u8]) -> Result<Self> {
+    /// [`Error::Usage`] if it is another file, [`Error::Io`].
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Self::read(&fs::read(path).map_err(Error::io("cannot read the baseline"))?)
+    }
+
+    /// Writes the baseline file, in place of an older one if there is one.
+    ///
+    /// # Errors
+    /// As [`write::create`] and [`write::replace`].
+    pub(crate) fn save(&self, path: &Path, patience: Patience<'_>) -> Result<SideEffects> {
+        if fs::symlink_metadata(path).is_err() {
+            return write::create(path, &Rights::usual(), patience, &mut |out| self.write(out));
+        }
+        let no_file =
+            || Error::Usage { message: "the baseline must be a file".to_owned(), hint: "name a file".to_owned() };
+        let place = Place::new(path, Source::open(path)?.state().ok_or_else(no_file)?)?;
+        write::replace(&place, Manners { patience, force: false }, false, &mut |out| self.write(out))
+    }
+
+    fn read(text: &[u8]) -> Result<Self> {
         let mut scan = Scan::default();
         let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let is_first = |line: &[u8]| line.trim_ascii() == FIRST.as_bytes();
@@ -99,7 +123,7 @@ impl KnownFinding {
 
 fn not_a_baseline() -> Error {
     Error::Usage {
-        message: "not a baseline of `check`".to_owned(),
+        message: "it is not a baseline of `check`".to_owned(),
         hint: "`--update-baseline` writes one; it does not replace other files".to_owned(),
     }
 }

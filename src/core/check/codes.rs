@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use crate::core::error::{Error, Result};
+
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -176,15 +178,35 @@ impl Code {
         CODES.iter().find(is_meant).map(|entry| entry.code)
     }
 
-    /// Returns the name that is nearest to a misspelt one, if one is near; the group `warnings` counts too.
-    pub fn near(text: &str) -> Option<&'static str> {
+    /// Returns the code with an id or a name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is none, with the name that comes nearest.
+    pub fn named(text: &str) -> Result<Self> {
+        Self::find(text).ok_or_else(|| {
+            let near = Self::near(text).map(|near| format!("; perhaps `{near}`")).unwrap_or_default();
+            let hint = format!("codes are named as in `E005` or `malformed-line`, and the README lists them{near}");
+            Error::Usage { message: format!("unknown code `{text}`"), hint }
+        })
+    }
+
+    /// Returns the name that comes nearest to a misspelt one, if any does; `warnings` is one, too.
+    fn near(text: &str) -> Option<&'static str> {
         const CLOSE: f64 = 0.8;
         let names = CODES.iter().map(|entry| entry.name).chain(["warnings"]);
         let close = names.map(|name| (strsim::jaro_winkler(name, text), name)).filter(|(close, _)| *close > CLOSE);
         close.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
     }
 
-    /// Returns the stable id, such as `E005`.
+    /// Returns the names that begin so, each with what it means; ids only if one is begun.
+    pub fn begun(text: &str) -> impl Iterator<Item = (&'static str, String)> {
+        let name = |code: Self| (code.name(), format!("{}: {}", code.id(), code.title()));
+        let id = |code: Self| (code.id(), code.title().to_owned());
+        let ids = Self::all().filter(|_| !text.is_empty()).map(id);
+        Self::all().map(name).chain(ids).filter(move |(name, _)| name.starts_with(text))
+    }
+
+    /// Returns the stable id, as `E005`.
     pub fn id(self) -> &'static str {
         self.entry().id
     }

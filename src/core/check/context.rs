@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use super::{Code, Detail, RawFinding};
 use crate::core::context::{self, ContextMessage};
-use crate::core::entry::{Kind, Role, Stop};
+use crate::core::entry::{Kind, Role, StopReason};
 use crate::core::error::Result;
-use crate::core::read::inspect::Notes;
+use crate::core::read::inspect::LineNotes;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
-pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
+pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
     let last = context.messages.iter().find_map(|item| match *item {
@@ -41,9 +41,9 @@ fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
     let traits = bodies.session().traits(node);
     Ok(traits.role == Role::Assistant
         && match traits.stop {
-            Stop::Normal => false,
-            Stop::Aborted => true,
-            Stop::Odd => {
+            StopReason::Normal => false,
+            StopReason::Aborted => true,
+            StopReason::Other => {
                 let message = bodies.entry(node)?.message();
                 message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error")
             }
@@ -56,7 +56,7 @@ fn of_line(list: &[(u32, u64)], line: u32) -> Range<usize> {
 }
 
 /// Pairs tool calls with their results. Calls of the last turn may still be running.
-fn calls(session: &Session, notes: &Notes, messages: &[NodeId], found: &mut Vec<RawFinding>) {
+fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], found: &mut Vec<RawFinding>) {
     // The call's entry and its place among the calls, by the hash of the call's id.
     let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
     for &node in messages {

@@ -7,7 +7,7 @@ use super::path::Continuation;
 use super::{Code, Detail, Finding, RawFinding, lines};
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
-use crate::core::read::inspect::{self, Notes, Odd};
+use crate::core::read::inspect::{self, LineNotes, Oddity};
 use crate::core::read::load;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -15,7 +15,7 @@ use crate::core::time;
 use crate::core::words::counted;
 
 /// Returns one finding in words; `bodies` is `None` for a file that is not a session.
-pub(super) fn finding(finding: &RawFinding, notes: &Notes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
+pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
     let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(finding.node?).to_owned()));
     let (message, fix) = match bodies {
         Some(bodies) => Wording { finding, notes, session: bodies.session() }.of(bodies)?,
@@ -60,8 +60,8 @@ fn not_a_session(finding: &RawFinding) -> (String, String) {
 /// Returns what is lost, then what agents do.
 fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
-        (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
-        (Code::MalformedLine, Detail::Odd(Odd::NotAnObject, _)) => Code::ForeignLine.agents(),
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
         (code, _) => code.agents(),
     };
     let plural = |count: u32| counted(count, "entry", "entries");
@@ -90,7 +90,7 @@ fn effect(finding: &RawFinding) -> String {
 
 struct Wording<'w> {
     finding: &'w RawFinding,
-    notes: &'w Notes,
+    notes: &'w LineNotes,
     session: &'w Session,
 }
 
@@ -190,93 +190,93 @@ impl Wording<'_> {
     }
 
     /// Returns the message and the fix for what is odd about a line by itself.
-    fn odd(&self, odd: Odd, detail: u32) -> (String, String) {
+    fn odd(&self, odd: Oddity, detail: u32) -> (String, String) {
         let line = self.finding.line;
         let delete = || format!("delete line {line}; nothing on it can be read");
         let lost = self.lost();
         let (message, fix) = match odd {
-            Odd::Torn => (
+            Oddity::Unfinished => (
                 format!("unfinished last line: cut off, or a writer is still at work{lost}"),
                 format!("close the agent that has it open, then check again; if it stays, delete line {line}"),
             ),
-            Odd::NoLineEnd => ("no line end after the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
-            Odd::Cut => (format!("cut short{lost}"), self.restore()),
-            Odd::NotJson => (format!("not JSON, from byte {detail} on{lost}"), self.restore()),
-            Odd::NotAnObject if self.finding.code == Code::ForeignLeaf => {
+            Oddity::NoLineEnd => ("no line end after the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
+            Oddity::Cut => (format!("cut short{lost}"), self.restore()),
+            Oddity::NotJson => (format!("not JSON, from byte {detail} on{lost}"), self.restore()),
+            Oddity::NotAnObject if self.finding.code == Code::ForeignLeaf => {
                 ("the last line is not an object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
             }
-            Odd::NotAnObject if detail == 1 => {
+            Oddity::NotAnObject if detail == 1 => {
                 ("`null` is not an object: omp cannot open a file with it".to_owned(), format!("delete line {line}"))
             }
-            Odd::NotAnObject => ("not a JSON object".to_owned(), format!("delete line {line}")),
-            Odd::TooLong => ("longer than 4 GiB".to_owned(), format!("remove the images from line {line}")),
-            Odd::Nul => (format!("{detail} NUL bytes"), delete()),
-            Odd::NulBefore => (
+            Oddity::NotAnObject => ("not a JSON object".to_owned(), format!("delete line {line}")),
+            Oddity::TooLong => ("longer than 4 GiB".to_owned(), format!("remove the images from line {line}")),
+            Oddity::Nul => (format!("{detail} NUL bytes"), delete()),
+            Oddity::NulBefore => (
                 format!("{} NUL bytes before a whole record{lost}", detail - 1),
                 format!("delete the first {} bytes of line {line}: `sed -i '{line}s/^\\x00*//' FILE`", detail - 1),
             ),
-            Odd::FragmentBefore => (
+            Oddity::FragmentBefore => (
                 format!("a fragment, then a whole record from byte {detail} on{lost}"),
                 format!("delete the first {} bytes of line {line}; the record after them is whole", detail - 1),
             ),
-            Odd::Glued => (
+            Oddity::Glued => (
                 format!("several records on one line, the second from byte {detail} on{lost}"),
                 format!("insert a line end before byte {detail} of line {line}"),
             ),
-            Odd::Bom => (
+            Oddity::Bom => (
                 "a UTF-8 byte order mark before the header".to_owned(),
                 "delete the first 3 bytes: `sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`".to_owned(),
             ),
-            Odd::BadUtf8 => (
+            Oddity::BadUtf8 => (
                 format!("bytes that are not UTF-8, from byte {detail} on"),
                 "none needed; agents read U+FFFD there".to_owned(),
             ),
-            Odd::LoneSurrogate => (
+            Oddity::LoneSurrogate => (
                 format!("half of a surrogate pair at byte {detail}"),
                 format!(
                     "replace the six characters at byte {detail} of line {line} with `\\ufffd` if a provider refuses them"
                 ),
             ),
-            Odd::Escape => (
+            Oddity::Escape => (
                 format!("an escape sequence for terminals at byte {detail}"),
                 "none needed: `session-tree` shows it escaped; do not print the file unescaped".to_owned(),
             ),
-            Odd::Big => (
+            Oddity::Big => (
                 format!("{} MB on one line", detail / 1_000_000),
                 format!("remove images from line {line}, or go on after a compaction"),
             ),
-            Odd::Foreign => self.foreign(),
-            Odd::SecondHeader => {
+            Oddity::Foreign => self.foreign(),
+            Oddity::SecondHeader => {
                 ("a second session header; the first one counts".to_owned(), format!("delete line {line}"))
             }
-            Odd::Untyped => (
+            Oddity::Untyped => (
                 format!("`{}` has no type", self.own()),
                 format!("give line {line} a `type`, such as \"custom\"; do not delete it if it has children"),
             ),
-            Odd::NoMessage => (
+            Oddity::NoMessage => (
                 format!("message entry `{}` without a message", self.own()),
                 format!("change `type` of line {line} to \"custom\"; its children keep their parent"),
             ),
-            Odd::NoRole => (
+            Oddity::NoRole => (
                 format!("message `{}` has no known role", self.own()),
                 format!("set `role` in line {line}, or change its `type` to \"custom\""),
             ),
-            Odd::NoContent => {
+            Oddity::NoContent => {
                 (format!("`{}` has no content", self.own()), format!("set `content` in line {line} to []"))
             }
-            Odd::Content => (
+            Oddity::BadContent => (
                 format!("the content of `{}` is neither a list of blocks nor a text where one is allowed", self.own()),
                 format!("make `content` in line {line} a list: [{{\"type\":\"text\",\"text\":\"...\"}}]"),
             ),
-            Odd::Block => (
+            Oddity::BadBlock => (
                 format!("content block {detail} of `{}` does not have the form of its type", self.own()),
                 format!("correct or remove block {detail} of `content` in line {line}"),
             ),
-            Odd::NoUsage => (
+            Oddity::NoUsage => (
                 format!("assistant message `{}` without `usage`", self.own()),
                 "none needed; its cost is not known".to_owned(),
             ),
-            Odd::NoParent => (format!("`{}` has no `parentId`", self.own()), self.to_parent_before(line)),
+            Oddity::NoParent => (format!("`{}` has no `parentId`", self.own()), self.to_parent_before(line)),
         };
         (message, fix)
     }
@@ -320,8 +320,8 @@ impl Wording<'_> {
         let from = self.notes.lost.partition_point(|lost| lost.line < line);
         let here = self.notes.lost[from..].first().filter(|lost| lost.line == line);
         let parent = match here.map(|lost| &lost.parent) {
-            Some(inspect::Above::Entry(parent)) if self.session.find(parent).is_some() => format!("\"{parent}\""),
-            Some(inspect::Above::Root) => "null".to_owned(),
+            Some(inspect::LostParent::Entry(parent)) if self.session.find(parent).is_some() => format!("\"{parent}\""),
+            Some(inspect::LostParent::Root) => "null".to_owned(),
             _ => return without_id(),
         };
         match here.and_then(|lost| lost.id.as_deref()) {

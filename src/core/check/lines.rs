@@ -5,43 +5,43 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{Code, Detail, RawFinding};
-use crate::core::entry::header::{CURRENT, Declared};
-use crate::core::read::inspect::{Note, Notes, Odd};
+use crate::core::entry::header::{CURRENT, DeclaredVersion};
+use crate::core::read::inspect::{LineNotes, OddLine, Oddity};
 use crate::core::session::Session;
 use crate::core::time::Stamp;
 
-pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
+pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
     header(session, found);
     let foreign_leaf = foreign_leaf(session, notes);
     for note in &notes.odd {
         let is_list = session.version == 1;
-        let code = match note.odd {
-            Odd::Torn => Code::TornLine,
-            Odd::NoLineEnd => Code::NoLineEnd,
-            Odd::NotAnObject if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
-            Odd::Cut | Odd::NotJson | Odd::NotAnObject | Odd::TooLong => Code::MalformedLine,
-            Odd::Nul | Odd::NulBefore => Code::NulRun,
-            Odd::FragmentBefore | Odd::Glued => Code::GluedObjects,
-            Odd::Bom => Code::Bom,
-            Odd::BadUtf8 => Code::BadUtf8,
-            Odd::LoneSurrogate => Code::LoneSurrogate,
-            Odd::Escape => Code::TerminalEscape,
-            Odd::Big => Code::BigEntry,
-            Odd::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
-            Odd::Foreign if is_list => continue,
+        let code = match note.oddity {
+            Oddity::Unfinished => Code::TornLine,
+            Oddity::NoLineEnd => Code::NoLineEnd,
+            Oddity::NotAnObject if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
+            Oddity::Cut | Oddity::NotJson | Oddity::NotAnObject | Oddity::TooLong => Code::MalformedLine,
+            Oddity::Nul | Oddity::NulBefore => Code::NulRun,
+            Oddity::FragmentBefore | Oddity::Glued => Code::GluedObjects,
+            Oddity::Bom => Code::Bom,
+            Oddity::BadUtf8 => Code::BadUtf8,
+            Oddity::LoneSurrogate => Code::LoneSurrogate,
+            Oddity::Escape => Code::TerminalEscape,
+            Oddity::Big => Code::BigEntry,
+            Oddity::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
+            Oddity::Foreign if is_list => continue,
             // Agents resume at the last line.
-            Odd::Foreign if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
-            Odd::Foreign => Code::ForeignLine,
-            Odd::SecondHeader => Code::SecondHeader,
-            Odd::Untyped => Code::UntypedEntry,
-            Odd::NoMessage | Odd::NoRole => Code::MalformedMessage,
-            Odd::NoContent => Code::MissingContent,
-            Odd::Content | Odd::Block => Code::OddContent,
-            Odd::NoUsage => Code::NoUsage,
+            Oddity::Foreign if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
+            Oddity::Foreign => Code::ForeignLine,
+            Oddity::SecondHeader => Code::SecondHeader,
+            Oddity::Untyped => Code::UntypedEntry,
+            Oddity::NoMessage | Oddity::NoRole => Code::MalformedMessage,
+            Oddity::NoContent => Code::MissingContent,
+            Oddity::BadContent | Oddity::BadBlock => Code::OddContent,
+            Oddity::NoUsage => Code::NoUsage,
             // Reported with the tree.
-            Odd::NoParent => continue,
+            Oddity::NoParent => continue,
         };
-        let detail = Detail::Odd(note.odd, note.detail);
+        let detail = Detail::Odd(note.oddity, note.detail);
         found.push(RawFinding::new(code, note.line, session.on_line(note.line), detail));
     }
     for node in session.nodes() {
@@ -53,8 +53,9 @@ pub(super) fn check(session: &Session, notes: &Notes, blobs: Option<&Path>, foun
 }
 
 /// Returns the last line if agents take it for the leaf although it is not an entry. They drop `null`.
-fn foreign_leaf(session: &Session, notes: &Notes) -> Option<u32> {
-    let is_taken = |note: &&Note| note.odd == Odd::Foreign || note.odd == Odd::NotAnObject && note.detail == 0;
+fn foreign_leaf(session: &Session, notes: &LineNotes) -> Option<u32> {
+    let is_taken =
+        |note: &&OddLine| note.oddity == Oddity::Foreign || note.oddity == Oddity::NotAnObject && note.detail == 0;
     let last = notes.odd.iter().rev().find(is_taken).map(|note| note.line)?;
     (session.leaf().is_none_or(|leaf| session.line(leaf) < last) && last > session.header.line).then_some(last)
 }
@@ -63,8 +64,8 @@ fn header(session: &Session, found: &mut Vec<RawFinding>) {
     let header = &session.header;
     let mut push = |code, detail| found.push(RawFinding::new(code, header.line, None, detail));
     match header.version {
-        Declared::Odd => push(Code::UnknownVersion, Detail::Nothing),
-        Declared::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
+        DeclaredVersion::Invalid => push(Code::UnknownVersion, Detail::Nothing),
+        DeclaredVersion::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
         _ if session.version > CURRENT => push(Code::NewerVersion, Detail::Count(session.version)),
         _ if session.version < CURRENT => push(Code::OldVersion, Detail::Count(session.version)),
         _ => {}
@@ -95,7 +96,7 @@ fn odd_header(session: &Session) -> Option<&'static str> {
     None
 }
 
-fn missing_blobs(session: &Session, notes: &Notes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
+fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
     let mut known: HashMap<[u8; 32], bool> = HashMap::new();
     for ((line, hash), place) in notes.blobs.iter().zip(0..) {
         let is_there = || blobs.is_some_and(|folder| folder.join(hex(hash)).exists());

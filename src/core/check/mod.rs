@@ -21,6 +21,7 @@ mod tree;
 
 pub mod baseline;
 pub mod codes;
+pub mod policy;
 pub mod why;
 
 use std::path::Path;
@@ -28,7 +29,7 @@ use std::path::Path;
 pub use codes::{Code, Severity};
 
 use crate::core::error::{Error, Result};
-use crate::core::read::inspect::{Notes, Odd};
+use crate::core::read::inspect::{LineNotes, Oddity};
 use crate::core::read::load;
 use crate::core::read::source::Source;
 use crate::core::session::body::Bodies;
@@ -70,7 +71,7 @@ pub struct RawFinding {
 pub(crate) enum Detail {
     Nothing,
     /// What is odd about the line, and at which byte or how often.
-    Odd(Odd, u32),
+    Odd(Oddity, u32),
     /// Where the path goes on above a cut.
     Above(path::Continuation),
     /// The 1-based line that has the same id.
@@ -101,7 +102,7 @@ impl RawFinding {
 #[derive(Debug)]
 pub struct Checked {
     session: Option<Session>,
-    notes: Notes,
+    notes: LineNotes,
     /// The findings, in the order of lines.
     pub found: Vec<RawFinding>,
 }
@@ -132,7 +133,7 @@ fn no_session(error: Error) -> Result<Checked> {
         other => return Err(other),
     };
     let found = vec![RawFinding::new(code, line, None, Detail::Reason(why))];
-    Ok(Checked { session: None, notes: Notes::default(), found })
+    Ok(Checked { session: None, notes: LineNotes::default(), found })
 }
 
 impl Checked {
@@ -153,7 +154,7 @@ impl Checked {
     }
 
     /// Returns the id of the entry that a finding is about.
-    pub fn entry_id(&self, finding: &RawFinding) -> Option<&str> {
+    pub(crate) fn entry_id(&self, finding: &RawFinding) -> Option<&str> {
         Some(self.session.as_ref()?.id(finding.node?))
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::core::entry::{Kind, Role};
-use crate::core::read::inspect::{self, Notes, Odd};
+use crate::core::read::inspect::{self, LineNotes, Oddity};
 use crate::core::session::{NodeId, Session};
 
 /// Where a path goes on above a cut.
@@ -44,7 +44,7 @@ pub(super) struct PathCuts {
 }
 
 impl PathCuts {
-    pub(super) fn find(session: &Session, notes: &Notes) -> Self {
+    pub(super) fn find(session: &Session, notes: &LineNotes) -> Self {
         let mut cuts = Self::default();
         let lost = lost_by_id(session, notes);
         let ends = ends(session, notes, &lost);
@@ -79,7 +79,7 @@ impl PathCuts {
     }
 
     /// Follows the path from the leaf over all cuts.
-    fn walk(&mut self, session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) {
+    fn walk(&mut self, session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) {
         let mut seen = vec![false; session.len()];
         let mut length = 0_u32;
         let mut met = Vec::new();
@@ -101,8 +101,8 @@ impl PathCuts {
                 {
                     met_lost.push((place, length));
                     name = match &notes.lost[place as usize].parent {
-                        inspect::Above::Entry(id) => Some(id),
-                        inspect::Above::Root | inspect::Above::Unknown => None,
+                        inspect::LostParent::Entry(id) => Some(id),
+                        inspect::LostParent::Root | inspect::LostParent::Unknown => None,
                     };
                 }
                 at = above.node();
@@ -118,7 +118,7 @@ impl PathCuts {
 /// Returns the lost entries by their ids; of several with the same id the last one counts. Where the
 /// remains have no id, it is taken to be the one that the next entry names as its parent, unless another
 /// lost entry has that.
-fn lost_by_id<'a>(session: &'a Session, notes: &'a Notes) -> HashMap<&'a str, u32> {
+fn lost_by_id<'a>(session: &'a Session, notes: &'a LineNotes) -> HashMap<&'a str, u32> {
     let lost = notes.lost.iter().zip(0..);
     let mut by_id: HashMap<&str, u32> = lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect();
     for (orphan, missing) in session.orphans() {
@@ -144,7 +144,7 @@ enum ChainEnd {
 }
 
 /// Follows each lost entry to the first parent that exists; each is visited once.
-fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<ChainEnd> {
+fn ends(session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) -> Vec<ChainEnd> {
     let mut ends: Vec<Option<ChainEnd>> = vec![None; notes.lost.len()];
     let mut chain = Vec::new();
     for from in 0..ends.len() {
@@ -157,9 +157,9 @@ fn ends(session: &Session, notes: &Notes, lost: &HashMap<&str, u32>) -> Vec<Chai
             ends[at] = Some(ChainEnd::Unknown);
             chain.push(at);
             match &notes.lost[at].parent {
-                inspect::Above::Root => break ChainEnd::Root,
-                inspect::Above::Unknown => break ChainEnd::Unknown,
-                inspect::Above::Entry(parent) => match (session.find(parent), lost.get(parent.as_str())) {
+                inspect::LostParent::Root => break ChainEnd::Root,
+                inspect::LostParent::Unknown => break ChainEnd::Unknown,
+                inspect::LostParent::Entry(parent) => match (session.find(parent), lost.get(parent.as_str())) {
                     (Some(node), _) => break ChainEnd::Entry(node),
                     (None, Some(&place)) => at = place as usize,
                     (None, None) => break ChainEnd::Unknown,
@@ -180,8 +180,8 @@ fn before(node: NodeId) -> Continuation {
 
 /// Finds roots that no agent starts a conversation with: answers, and entries without `parentId`, which
 /// all entries of version 1 lack.
-pub(super) fn severed<'a>(session: &'a Session, notes: &'a Notes) -> impl Iterator<Item = NodeId> + 'a {
-    let without = notes.odd.iter().filter(|note| note.odd == Odd::NoParent && session.version > 1);
+pub(super) fn severed<'a>(session: &'a Session, notes: &'a LineNotes) -> impl Iterator<Item = NodeId> + 'a {
+    let without = notes.odd.iter().filter(|note| note.oddity == Oddity::NoParent && session.version > 1);
     let mut without = without.filter_map(|note| session.on_line(note.line)).peekable();
     let cuts: std::collections::HashSet<NodeId> = session.cuts().iter().copied().collect();
     session.roots().iter().copied().filter(move |&root| {

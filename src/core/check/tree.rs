@@ -4,7 +4,7 @@ use super::path::{self, PathCuts};
 use super::{Code, Detail, RawFinding};
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
-use crate::core::read::inspect::{Notes, Twin};
+use crate::core::read::inspect::{DuplicateId, LineNotes};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
@@ -13,7 +13,7 @@ use crate::core::tree::walk;
 /// entries before they write them.
 const CLOCK_SKEW: i64 = 5 * 60 * 1000;
 
-pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
+pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     let cuts = PathCuts::find(session, notes);
     count_lost(notes, &cuts, found);
     let size = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -31,7 +31,7 @@ pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding
     session.orphans().for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
     path::severed(session, notes).for_each(|root| push_cut(Code::SeveralRoots, root));
     loops(session, &cuts, found)?;
-    twins(session, notes, found)?;
+    duplicates(session, notes, found)?;
     labels(session, found);
     times(session, found);
     writers(session, found);
@@ -39,7 +39,7 @@ pub(super) fn check(session: &Session, notes: &Notes, found: &mut Vec<RawFinding
 }
 
 /// Sets how many entries were lost with damaged lines.
-fn count_lost(notes: &Notes, cuts: &PathCuts, found: &mut [RawFinding]) {
+fn count_lost(notes: &LineNotes, cuts: &PathCuts, found: &mut [RawFinding]) {
     let mut lost = notes.lost.iter().enumerate().peekable();
     // Both lists are in the order of the file.
     let is_damage =
@@ -91,27 +91,28 @@ fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Res
 }
 
 /// Reports ids that are on several lines.
-fn twins(session: &Session, notes: &Notes, found: &mut Vec<RawFinding>) -> Result<()> {
-    for twin in &notes.twins {
-        let same = is_same(session, twin)?;
+fn duplicates(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
+    for duplicate in &notes.duplicates {
+        let same = is_same(session, duplicate)?;
         let code = if same { Code::DuplicateLine } else { Code::DuplicateId };
-        let mut finding = RawFinding::new(code, twin.line, session.on_line(twin.line), Detail::Line(twin.first_line));
+        let mut finding =
+            RawFinding::new(code, duplicate.line, session.on_line(duplicate.line), Detail::Line(duplicate.first_line));
         finding.unreachable = Some(u32::from(!same));
         found.push(finding);
     }
     Ok(())
 }
 
-fn is_same(session: &Session, twin: &Twin) -> Result<bool> {
+fn is_same(session: &Session, duplicate: &DuplicateId) -> Result<bool> {
     const STEP: u32 = 64 * 1024;
-    if twin.len != twin.first_len {
+    if duplicate.len != duplicate.first_len {
         return Ok(false);
     }
     let (mut new, mut first) = (Vec::new(), Vec::new());
     let mut at = 0;
-    while at < twin.len {
-        let count = STEP.min(twin.len - at);
-        for (buffer, offset) in [(&mut new, twin.offset), (&mut first, twin.first_offset)] {
+    while at < duplicate.len {
+        let count = STEP.min(duplicate.len - at);
+        for (buffer, offset) in [(&mut new, duplicate.offset), (&mut first, duplicate.first_offset)] {
             buffer.resize(count as usize, 0);
             session.source.read_at(buffer, offset + u64::from(at))?;
         }

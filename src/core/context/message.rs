@@ -7,7 +7,7 @@ use crate::core::context::{ContextMessage, remote_history};
 use crate::core::entry::{Entry, Role};
 use crate::core::error::Result;
 use crate::core::json::text::push_json_body;
-use crate::core::json::{Kind, Object, Raw};
+use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 
@@ -99,7 +99,7 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
     let is = |name: &str| get(name).is_some_and(Raw::is_true);
     match text("role").as_ref() {
         "user" | "developer" | "assistant" | "toolResult" | "system" => {
-            if get("content").is_none_or(|content| content.kind() == Kind::Null) {
+            if get("content").is_none_or(|content| content.kind() == ValueKind::Null) {
                 with_content(out, message, b"[]");
             } else {
                 out.extend_from_slice(message.bytes());
@@ -108,7 +108,7 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
         "branchSummary" => summary(out, message, BRANCH),
         "compactionSummary" => summary(out, message, COMPACTION),
         "custom" | "hookMessage" => {
-            let content = get("content").filter(|content| content.kind() != Kind::Null);
+            let content = get("content").filter(|content| content.kind() != ValueKind::Null);
             let content = content.map_or(b"[]".to_vec(), |content| text_block(content.bytes()));
             let mut object = Object::new(out);
             object.str("role", "user").json("content", &content);
@@ -227,7 +227,7 @@ fn files(out: &mut Vec<u8>, message: Raw<'_>) {
         text.literal(if content.is_some() { "\n</file>" } else { "</file>" });
     }
     text.literal("\n</system-reminder>");
-    let images = files().filter_map(|file| file.get("image")).filter(|image| image.kind() == Kind::Object);
+    let images = files().filter_map(|file| file.get("image")).filter(|image| image.kind() == ValueKind::Object);
     user_text(out, message, &text, &images.collect::<Vec<_>>());
 }
 
@@ -320,7 +320,7 @@ pub fn tokens(message: Raw<'_>) -> u64 {
         add(file.get("content"));
     }
     let content = message.get("content");
-    add(content.filter(|content| content.kind() == Kind::String));
+    add(content.filter(|content| content.kind() == ValueKind::String));
     for block in content.iter().flat_map(|content| content.elements()) {
         for name in ["text", "thinking", "name", "arguments"] {
             add(block.get(name));

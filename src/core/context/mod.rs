@@ -249,6 +249,7 @@ fn answering_model(bodies: &mut Bodies<'_>, path: &[NodeId], after: Option<usize
     let session = bodies.session();
     let from = after.map_or(0, |at| at + 1);
     // From the end, since only the last one counts and each costs a read.
+    // From the end, since only the last one counts and each costs a read.
     for &node in path[from..].iter().rev() {
         let traits = session.traits(node);
         if traits.kind != Kind::Message || traits.role != Role::Assistant {
@@ -291,7 +292,7 @@ impl ContextBuilder {
         let session = bodies.session();
         let node = path[at];
         let entry = bodies.entry(node)?;
-        if entry.get("systemMessage").is_some_and(|message| message.kind() == json::Kind::Object) {
+        if entry.get("systemMessage").is_some_and(|message| message.kind() == json::ValueKind::Object) {
             self.context.messages.push(ContextMessage::System(node));
         }
         self.context.messages.push(ContextMessage::Compaction(node));
@@ -371,12 +372,12 @@ pub(crate) fn remote_history(entry: Entry<'_>) -> Option<(Raw<'_>, Raw<'_>)> {
     let remote = entry.get("preserveData")?.get("openaiRemoteCompaction")?;
     let provider =
         remote.get("provider").filter(|provider| provider.string_body().is_some_and(|name| !name.is_empty()))?;
-    let history = remote.get("replacementHistory").filter(|history| history.kind() == json::Kind::Array)?;
+    let history = remote.get("replacementHistory").filter(|history| history.kind() == json::ValueKind::Array)?;
     Some((provider, history))
 }
 
 fn is_null(raw: Raw<'_>) -> bool {
-    raw.kind() == json::Kind::Null
+    raw.kind() == json::ValueKind::Null
 }
 
 fn stored(raw: Raw<'_>) -> String {

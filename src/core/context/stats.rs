@@ -30,7 +30,7 @@ impl Size {
     }
 
     /// Returns these tokens as a percentage of those of `all`, rounded to one digit.
-    pub fn share(self, all: Self) -> f64 {
+    pub(crate) fn share(self, all: Self) -> f64 {
         let share = (self.tokens * 1000 + all.tokens / 2).checked_div(all.tokens).unwrap_or(0);
         f64::from(u32::try_from(share).unwrap_or(u32::MAX)) / 10.0
     }
@@ -71,6 +71,19 @@ pub struct Stats {
     pub compaction: Option<CompactionSize>,
 }
 
+/// Returns the size of messages.
+///
+/// # Errors
+/// As [`message::with`].
+pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<Size> {
+    let mut size = Size::default();
+    let mut scratch = Vec::new();
+    for &item in items {
+        size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
+    }
+    Ok(size)
+}
+
 /// Measures a context.
 ///
 /// # Errors
@@ -80,11 +93,7 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
     let usage = usage::along(bodies, &walk::path(bodies.session(), context.leaf))?;
     let mut compaction = None;
     if let Some(hidden) = context::hidden(bodies, context)? {
-        let mut size = Size::default();
-        let mut scratch = Vec::new();
-        for item in hidden.messages {
-            size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
-        }
+        let size = size(bodies, &hidden.messages)?;
         let node = hidden.compaction;
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
         compaction = Some(CompactionSize { node, hidden: size, tokens_before });

@@ -124,7 +124,7 @@ fn said(who: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{TouchedFiles, conversation, finished};
-    use crate::core::read::load::Keep;
+    use crate::core::read::load::LoadOptions;
     use crate::core::read::source::Source;
     use crate::core::session::Session;
     use crate::core::session::body::Bodies;
@@ -134,7 +134,7 @@ mod tests {
         for (at, entry) in entries.iter().enumerate() {
             file += &format!("\n{{\"id\":\"e{at}\",{entry}}}");
         }
-        let session = Session::load(Source::spool(file.as_bytes()).unwrap(), Keep::NOTHING, 1).unwrap();
+        let session = Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
         let nodes: Vec<_> = session.nodes().collect();
         conversation(&mut Bodies::new(&session), &nodes, budget).unwrap()
     }

@@ -29,7 +29,11 @@ impl Backup {
         if Self::is_made(source, &path)? {
             return Ok(Self { path, existed: true });
         }
-        let created = create(&path, &Rights::like(source), patience, &mut |out| source.copy_to(out))?;
+        let created = match create(&path, &Rights::like(source), patience, &mut |out| source.copy_to(out)) {
+            // Another run may have made the same one meanwhile.
+            Err(Error::Exists { .. }) if Self::is_made(source, &path)? => return Ok(Self { path, existed: true }),
+            created => created?,
+        };
         let made = Self { path, existed: false };
         // The old file is about to go: a copy of it that may not be on the disk is none.
         if let Some(Unsynced::Data(cause) | Unsynced::Folder(cause)) = created.unsynced {

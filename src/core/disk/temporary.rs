@@ -12,7 +12,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::holder;
 use super::lock::{Patience, beside, is_alive};
 use super::rights::Rights;
-use super::write::folder_of;
 use crate::core::error::{Error, Result};
 
 /// A file under a hidden name, removed when dropped unless it was kept.
@@ -104,6 +103,11 @@ impl Drop for Temporary {
         }
         ours().remove(&self.path);
     }
+}
+
+/// Returns the folder that a file is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Removes the temporary files that dead processes left in the folder of a file; once is enough.

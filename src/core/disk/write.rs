@@ -13,9 +13,9 @@ use rustix::fs::{CWD, RenameFlags};
 use super::holder;
 use super::lock::{Lock, Patience, goes_by};
 use super::rights::Rights;
-use super::temporary::{Temporary, clear_left_over};
+use super::temporary::{Temporary, clear_left_over, folder_of};
 use crate::core::error::{Error, Result};
-use crate::core::read::source::Stat;
+use crate::core::read::source::FileState;
 
 /// The most bytes that are read under the lock to see what others added.
 const ADDED: u64 = 1024 * 1024;
@@ -37,7 +37,7 @@ pub struct Manners<'a> {
 #[derive(Clone, Debug)]
 pub struct Place {
     path: PathBuf,
-    stat: Stat,
+    stat: FileState,
 }
 
 impl Place {
@@ -45,7 +45,7 @@ impl Place {
     ///
     /// # Errors
     /// [`Error::Io`] if there is no such file any more.
-    pub fn new(path: &Path, stat: Stat) -> Result<Self> {
+    pub fn new(path: &Path, stat: FileState) -> Result<Self> {
         let path = path.canonicalize().map_err(Error::io("cannot open"))?;
         Ok(Self { path, stat })
     }
@@ -66,7 +66,7 @@ impl Place {
             thread::sleep(TURN);
             waited += TURN;
             let now = fs::metadata(&self.path).map_err(Error::io("cannot look at the file"))?;
-            if Stat::of(&now) != self.stat {
+            if FileState::of(&now) != self.stat {
                 return Ok(true);
             }
         }
@@ -148,7 +148,7 @@ pub fn append(
     let mut waited = Duration::ZERO;
     loop {
         let lock = Lock::take(&place.path, manners.patience)?;
-        let now = Stat::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
+        let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
         let is_longer = now.is_same_file(&place.stat) && now.len >= place.stat.len;
         if !is_longer || now.len - read.at.min(now.len) > ADDED || !read.is_there(lock.file())? {
             return Ok(Appended::Replaced);
@@ -243,7 +243,7 @@ pub fn replace(
     }
     temporary.sync()?;
     let lock = Lock::take(&place.path, manners.patience)?;
-    let now = Stat::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
+    let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
     if now != place.stat {
         return Err(Error::Changed { line: None });
     }
@@ -323,10 +323,6 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         folder => folder?.sync_all(),
     }
-}
-
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

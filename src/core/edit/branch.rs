@@ -1,15 +1,20 @@
 //! Forking a session into a new file (semantics: "Branching").
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use super::draft::{Draft, Value, World};
+use super::draft::{Draft, IdsAndTime, Value};
+use crate::core::disk::lock::Patience;
+use crate::core::disk::rights::Rights;
+use crate::core::disk::write::{self, SideEffects};
 use crate::core::entry::header::CURRENT;
 use crate::core::entry::{BlockKind, Kind, Role};
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
 use crate::core::json::text::push_json;
 use crate::core::migrate::lines;
+use crate::core::problem::{Problems, WarningKind};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
@@ -27,19 +32,61 @@ pub struct Fork {
     path: Vec<NodeId>,
 }
 
-/// What tells a new session from others.
+/// A session that is made: what its header says.
 #[derive(Clone, Debug)]
-pub struct Identity {
-    /// Its id.
+pub struct NewSession {
+    /// Its id: our own, so that no hostile one can lead out of a folder.
     pub id: String,
+    /// When it is made, in the spelling of agents.
+    pub now: String,
     /// Where it comes from; `None` if it has no file to come from.
     pub parent: Option<String>,
 }
 
+impl NewSession {
+    /// Describes a session that comes from a file; standard input cannot be named, and need not be.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn of(source: &Path, names_source: bool, id: String, now: String) -> io::Result<Self> {
+        let parent = (names_source && source != Path::new("-")).then(|| std::path::absolute(source)).transpose()?;
+        Ok(Self { id, now, parent: parent.map(|path| path.display().to_string()) })
+    }
+
+    /// Returns its file in a folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such folder.
+    pub fn file_in(&self, folder: &Path) -> Result<PathBuf> {
+        if folder.is_dir() {
+            return Ok(folder.join(self.file_name()));
+        }
+        let cause = io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
+        Err(Error::Io { doing: "cannot make the new file", cause })
+    }
+
+    /// Returns its file beside the one that it comes from.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for standard input.
+    pub fn file_beside(&self, source: &Path) -> Result<PathBuf> {
+        if source != Path::new("-") {
+            return Ok(source.with_file_name(self.file_name()));
+        }
+        let hint = "add `--session-dir DIR`, `--output FILE` or `--output -`";
+        Err(Error::usage("standard input has no folder for the new file", hint))
+    }
+
+    /// Returns the name that agents would give the file.
+    fn file_name(&self) -> String {
+        format!("{}_{}.jsonl", self.now.replace([':', '.'], "-"), self.id)
+    }
+}
+
 /// What was written of a fork.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Lines behind the header.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrittenFork {
+    /// Lines after the header.
     pub entries: usize,
     /// How many of them are labels.
     pub labels: usize,
@@ -75,20 +122,61 @@ impl Fork {
         Self { entry, selected_text: None, kept, path }
     }
 
-    /// Writes the new session.
+    /// Returns what the new session leaves out or leaves open.
+    ///
+    /// # Errors
+    /// As [`Bodies::entry`].
+    pub fn problems(&self, bodies: &mut Bodies<'_>) -> Result<Problems> {
+        let session = bodies.session();
+        let mut problems = Problems::default();
+        let first = self.kept.first().copied().unwrap_or(self.entry);
+        if session.parent(first).is_none() && session.is_cut(first) {
+            let message = || "the path is cut here: the new session starts at this entry".to_owned();
+            problems.push(WarningKind::Unreachable, Some(session.line(first)), message);
+        }
+        let last = session.line(*self.kept.last().unwrap_or(&self.entry));
+        for call in unanswered(bodies, &self.kept)? {
+            let message = || format!("tool call `{call}` has no result in the new session; providers may refuse it");
+            problems.push(WarningKind::UnansweredCall, Some(last), message);
+        }
+        Ok(problems)
+    }
+
+    /// Writes the new session into a new file. Returns too what else was done, or could not be.
+    ///
+    /// # Errors
+    /// As [`Self::write`] and [`write::create`].
+    pub fn create(
+        &self,
+        bodies: &mut Bodies<'_>,
+        new: &NewSession,
+        fresh: &mut dyn FnMut() -> String,
+        path: &Path,
+        rights: &Rights,
+        patience: Patience<'_>,
+    ) -> Result<(WrittenFork, SideEffects)> {
+        let mut written = WrittenFork::default();
+        let effects = write::create(path, rights, patience, &mut |out| {
+            written = self.write(bodies, new, fresh, out)?;
+            Ok(())
+        })?;
+        Ok((written, effects))
+    }
+
+    /// Writes the new session; `fresh` makes ids for the labels.
     ///
     /// # Errors
     /// As [`Bodies::entry`], and what `out` says.
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,
-        identity: &Identity,
-        world: &mut World<'_>,
+        new: &NewSession,
+        fresh: &mut dyn FnMut() -> String,
         out: &mut dyn Write,
-    ) -> Result<Written> {
+    ) -> Result<WrittenFork> {
         let session = bodies.session();
         let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
-        put(&header(session, identity, &world.now))?;
+        put(&header(session, new))?;
         let next_kept = self.next_kept(session);
         let mut parent: Option<&str> = None;
         for &node in &self.kept {
@@ -110,8 +198,8 @@ impl Fork {
                 }
             }
             let line = lines::with_ids(entry.object().bytes(), &changes).into_owned();
-            let (before, behind) = bodies.blanks(node)?;
-            for piece in [&before[..], &line, &behind, b"\n"] {
+            let (before, after) = bodies.blanks(node)?;
+            for piece in [&before[..], &line, &after, b"\n"] {
                 put(piece)?;
             }
             parent = Some(session.id(node));
@@ -119,8 +207,9 @@ impl Fork {
         let kept: HashMap<&str, NodeId> = self.kept.iter().map(|&node| (session.id(node), node)).collect();
         let is_taken = |id: &str| session.find(id).is_some();
         let mut now = Vec::new();
-        push_json(&mut now, &world.now);
-        let mut draft = Draft::new(world, parent.map(str::to_owned), &is_taken);
+        push_json(&mut now, &new.now);
+        let mut ids = IdsAndTime { now: new.now.clone(), fresh };
+        let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
         for label in session.labels().iter().filter(|label| kept.contains_key(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
             let timestamp = entry.timestamp().map_or(&now[..], |timestamp| timestamp.bytes());
@@ -129,10 +218,10 @@ impl Fork {
         }
         put(&draft.lines)?;
         let labels = draft.ids.len();
-        Ok(Written { entries: self.kept.len() + labels, labels, leaf: draft.leaf().map(str::to_owned) })
+        Ok(WrittenFork { entries: self.kept.len() + labels, labels, leaf: draft.leaf().map(str::to_owned) })
     }
 
-    /// Gives for each label on the path the next entry that is kept.
+    /// Returns for each label on the path the next entry that is kept.
     fn next_kept<'s>(&self, session: &'s Session) -> HashMap<&'s str, &'s str> {
         let mut next = HashMap::new();
         let mut waiting: Vec<NodeId> = Vec::new();
@@ -152,10 +241,7 @@ fn is_label(session: &Session, node: NodeId) -> bool {
 }
 
 /// Finds the tool calls at the end of a path that have no result on it.
-///
-/// # Errors
-/// As [`Bodies::entry`].
-pub fn unanswered(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<String>> {
+fn unanswered(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<String>> {
     let session = bodies.session();
     let role = |node: NodeId| session.traits(node).role;
     let Some(at) = path.iter().rposition(|&node| role(node) == Role::Assistant) else { return Ok(Vec::new()) };
@@ -169,12 +255,12 @@ pub fn unanswered(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<String
     Ok(calls.into_iter().filter(|call| !answered.contains(call)).collect())
 }
 
-fn header(session: &Session, identity: &Identity, now: &str) -> Vec<u8> {
+fn header(session: &Session, new: &NewSession) -> Vec<u8> {
     let mut out = Vec::new();
     let mut header = Object::new(&mut out);
-    header.str("type", "session").number("version", CURRENT).str("id", &identity.id).str("timestamp", now);
+    header.str("type", "session").number("version", CURRENT).str("id", &new.id).str("timestamp", &new.now);
     header.str("cwd", session.header.cwd.as_deref().unwrap_or(""));
-    if let Some(parent) = &identity.parent {
+    if let Some(parent) = &new.parent {
         header.str("parentSession", parent);
     }
     drop(header);
@@ -182,7 +268,7 @@ fn header(session: &Session, identity: &Identity, now: &str) -> Vec<u8> {
     out
 }
 
-/// Says what an entry is, for people.
+/// Returns what an entry is, for people.
 fn what_is(session: &Session, node: NodeId) -> String {
     let traits = session.traits(node);
     match (traits.kind, session.role_name(node)) {
@@ -193,18 +279,19 @@ fn what_is(session: &Session, node: NodeId) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::edit::draft::World;
+    use std::path::Path;
+
+    use crate::core::edit::draft::numbered;
     use crate::core::session::Session;
     use crate::core::session::body::Bodies;
     use crate::core::session::sample::{
         HEADER, calls, entry, forked, ids, label, message, node, read, result, session,
     };
-    use crate::core::tree::walk;
 
-    use super::{Fork, Identity, unanswered};
+    use super::{Fork, NewSession};
 
     /// A fork as it is written, without the header.
-    struct Made {
+    struct WrittenLines {
         fork: Fork,
         header: String,
         lines: Vec<Vec<u8>>,
@@ -213,21 +300,16 @@ mod tests {
     /// Forks before an entry, or, with `--at ENTRY`, after it; checks what all forks have in common:
     /// each entry is the parent of the next, labels come last, and what was written is counted.
     #[track_caller]
-    fn fork(session: &Session, args: &str) -> Made {
+    fn fork(session: &Session, args: &str) -> WrittenLines {
         let mut bodies = Bodies::new(session);
         let fork = match args.strip_prefix("--at ") {
             Some(id) => Fork::at(session, node(session, id).unwrap()),
             None => Fork::before(&mut bodies, node(session, args).unwrap()).unwrap(),
         };
-        let mut count = 0;
-        let mut fresh = || {
-            count += 1;
-            format!("n{count}")
-        };
-        let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
-        let identity = Identity { id: "new".to_owned(), parent: Some("/old.jsonl".to_owned()) };
+        let parent = Some("/old.jsonl".to_owned());
+        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent };
         let mut bytes = Vec::new();
-        let written = fork.write(&mut bodies, &identity, &mut world, &mut bytes).unwrap();
+        let written = fork.write(&mut bodies, &new, &mut numbered(), &mut bytes).unwrap();
         let copy = read(&bytes);
         let order: Vec<_> = copy.nodes().collect();
         let mut parents = order.iter().map(|&node| copy.parent(node));
@@ -239,11 +321,11 @@ mod tests {
         assert_eq!(written.leaf.as_deref(), copy.leaf().map(|leaf| copy.id(leaf)), "{args}");
         let mut lines = bytes.strip_suffix(b"\n").unwrap().split(|&byte| byte == b'\n').map(<[u8]>::to_vec);
         let header = String::from_utf8(lines.next().unwrap()).unwrap();
-        Made { fork, header, lines: lines.collect() }
+        WrittenLines { fork, header, lines: lines.collect() }
     }
 
     /// Returns the label entries of a fork.
-    fn labels(made: &Made) -> Vec<String> {
+    fn labels(made: &WrittenLines) -> Vec<String> {
         made.lines[made.fork.kept.len()..].iter().map(|line| String::from_utf8(line.clone()).unwrap()).collect()
     }
 
@@ -469,21 +551,48 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_the_last_answer_want_a_result() {
-        let entries = [
+    fn a_fork_warns_of_a_cut_path_and_of_calls_of_the_last_answer_without_a_result() {
+        let session = session(&[
             message("u1", "", "user", "x"),
             calls("a1", "u1", &[("read", "x"), ("read", "y")]),
             result("t1", "a1", "call-0"),
             result("t2", "t1", "call-1"),
             result("t3", "a1", "call-1"),
             message("a2", "a1", "assistant", "never mind"),
-        ];
-        let session = session(&entries);
-        for (leaf, expected) in
-            [("u1", ""), ("a1", "call-0 call-1"), ("t1", "call-1"), ("t2", ""), ("t3", "call-0"), ("a2", ""), ("-", "")]
-        {
-            let path = walk::path(&session, node(&session, leaf));
-            assert_eq!(unanswered(&mut Bodies::new(&session), &path).unwrap().join(" "), expected, "{leaf}");
+            message("o1", "gone", "user", "orphan"),
+            message("o2", "o1", "user", "child of it"),
+        ]);
+        for (args, expected) in [
+            ("u1", ""),
+            ("--at u1", ""),
+            ("--at a1", "3 unanswered-call call-0, 3 unanswered-call call-1"),
+            ("--at t1", "4 unanswered-call call-1"),
+            ("--at t2", ""),
+            ("--at t3", "6 unanswered-call call-0"),
+            ("--at a2", ""),
+            ("o1", "8 unreachable cut"),
+            ("--at o1", "8 unreachable cut"),
+            ("--at o2", "8 unreachable cut"),
+        ] {
+            let problems = fork(&session, args).fork.problems(&mut Bodies::new(&session)).unwrap().list();
+            let words = ["call-0", "call-1", "cut"];
+            let found = problems.iter().map(|problem| {
+                let word = words.iter().find(|word| problem.message.contains(**word)).unwrap();
+                format!("{} {} {word}", problem.line.unwrap(), problem.kind.name())
+            });
+            assert_eq!(found.collect::<Vec<_>>().join(", "), expected, "{args}");
         }
+    }
+
+    #[test]
+    fn a_new_file_goes_where_it_was_told_to_else_beside_its_source() {
+        let now = "2026-01-05T10:00:00.000Z".to_owned();
+        let new = NewSession { id: "x".to_owned(), now, parent: None };
+        let name = "2026-01-05T10-00-00-000Z_x.jsonl";
+        assert_eq!(new.file_beside(Path::new("a/s.jsonl")).unwrap(), Path::new("a").join(name));
+        assert_eq!(new.file_beside(Path::new("-")).unwrap_err().kind().name(), "usage");
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(new.file_in(folder.path()).unwrap(), folder.path().join(name));
+        assert_eq!(new.file_in(&folder.path().join("none")).unwrap_err().kind().name(), "io");
     }
 }

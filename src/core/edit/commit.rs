@@ -5,20 +5,31 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::draft::{Draft, World};
+use super::draft::{Draft, IdsAndTime};
 use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, SideEffects};
-use crate::core::entry::header::{CURRENT, Declared};
+use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
-use crate::core::migrate::{self, Torn};
-use crate::core::read::load::Keep;
+use crate::core::migrate::{self, UnfinishedLine};
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 
 /// How often a file that was replaced is read again.
 const ATTEMPTS: usize = 5;
 
-/// What new entries hang at.
+/// The file that is written to, and how.
+#[derive(Clone, Copy)]
+pub struct SessionFile<'c> {
+    /// Where it is.
+    pub path: &'c Path,
+    /// How to behave towards others.
+    pub manners: Manners<'c>,
+    /// How many threads may read.
+    pub jobs: usize,
+}
+
+/// What new entries become children of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// The leaf of the file as it is when they are written.
@@ -42,12 +53,8 @@ pub enum Guard {
 #[derive(Clone)]
 pub struct Commit<'c> {
     /// The session file.
-    pub path: &'c Path,
-    /// How to behave towards others.
-    pub manners: Manners<'c>,
-    /// How many threads may read.
-    pub jobs: usize,
-    /// What the first entry hangs at.
+    pub file: SessionFile<'c>,
+    /// What the first entry becomes a child of.
     pub anchor: Anchor,
     /// What must not have happened.
     pub guard: Guard,
@@ -60,7 +67,7 @@ pub struct Commit<'c> {
 pub struct Committed {
     /// The ids of the new entries.
     pub ids: Vec<String>,
-    /// What the first of them hangs at.
+    /// What the first of them is a child of.
     pub anchor: Option<String>,
     /// The version that the file had, if it was migrated.
     pub migrated_from: Option<u32>,
@@ -70,19 +77,28 @@ pub struct Committed {
     pub effects: SideEffects,
 }
 
-/// Tells whether a session may be written to.
+/// Returns whether a session may be written to.
 ///
 /// # Errors
 /// [`Error::Unwritable`] for newer and for unclear versions.
 pub fn check(session: &Session) -> Result<()> {
-    if session.version > CURRENT {
-        let why = format!("version {} is newer than {CURRENT}, the newest known", session.version);
-        return Err(Error::Unwritable { why });
-    }
-    if session.version == 2 && session.header.version == Declared::Absent {
+    check_known(session)?;
+    if session.version == 2 && session.header.version == DeclaredVersion::Absent {
         return Err(migrate::unsure());
     }
     Ok(())
+}
+
+/// Returns whether a session is of a known version.
+///
+/// # Errors
+/// [`Error::Unwritable`] for newer ones.
+pub fn check_known(session: &Session) -> Result<()> {
+    if session.version <= CURRENT {
+        return Ok(());
+    }
+    let why = format!("version {} is newer than {CURRENT}, the newest known", session.version);
+    Err(Error::Unwritable { why })
 }
 
 impl Commit<'_> {
@@ -94,13 +110,13 @@ impl Commit<'_> {
     pub fn write(
         &self,
         session: &Session,
-        world: &mut World<'_>,
+        ids: &mut IdsAndTime<'_>,
         make: &mut dyn FnMut(&mut Draft<'_>),
     ) -> Result<Committed> {
         let mut again = None;
         for attempt in 0..=ATTEMPTS {
             if attempt > 0 {
-                again = Some(Session::load(Source::open(self.path)?, Keep::NOTHING, self.jobs)?);
+                again = Some(Session::load(Source::open(self.file.path)?, LoadOptions::INDEX_ONLY, self.file.jobs)?);
             }
             let current = again.as_ref().unwrap_or(session);
             check(current)?;
@@ -108,9 +124,9 @@ impl Commit<'_> {
                 self.recheck(session, again)?;
             }
             let done = if current.is_migrated() {
-                self.replace(current, world, make)?
+                self.replace(current, ids, make)?
             } else {
-                self.append(current, world, make)?
+                self.append(current, ids, make)?
             };
             if let Some(done) = done {
                 return Ok(done);
@@ -143,22 +159,18 @@ impl Commit<'_> {
     fn append(
         &self,
         session: &Session,
-        world: &mut World<'_>,
+        ids: &mut IdsAndTime<'_>,
         make: &mut dyn FnMut(&mut Draft<'_>),
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
         let mut done = None;
         let read = ReadTo { at: session.read_to, before: session.tail.clone() };
-        let appended = write::append(&place, &read, self.manners, &is_whole, &mut |added| {
-            let news = News::read(session, added);
-            self.refuse_if_moved(&news)?;
-            let leaf = || news.leaf.clone().or_else(|| session.leaf().map(|leaf| session.id(leaf).to_owned()));
-            let anchor = match &self.anchor {
-                Anchor::Leaf => leaf(),
-                Anchor::At(id) => id.clone(),
-            };
-            let is_taken = |id: &str| session.find(id).is_some() || news.parents.contains_key(id);
-            let mut draft = Draft::new(world, anchor.clone(), &is_taken);
+        let appended = write::append(&place, &read, self.file.manners, &is_whole, &mut |added| {
+            let added = AddedEntries::read(session, added);
+            self.refuse_if_moved(&added)?;
+            let anchor = self.anchor(session, added.leaf.as_deref());
+            let is_taken = |id: &str| session.find(id).is_some() || added.parents.contains_key(id);
+            let mut draft = Draft::new(ids, anchor.clone(), &is_taken);
             make(&mut draft);
             let Draft { lines, ids, .. } = draft;
             done = Some((ids, anchor));
@@ -172,40 +184,36 @@ impl Commit<'_> {
         })
     }
 
-    fn refuse_if_moved(&self, news: &News) -> Result<()> {
-        let has_child = |old: &Option<String>| news.parents.values().any(|parent| parent == old);
+    fn refuse_if_moved(&self, added: &AddedEntries) -> Result<()> {
+        let has_child = |old: &Option<String>| added.parents.values().any(|parent| parent == old);
         let holds = match &self.guard {
             Guard::None => true,
             Guard::Childless(old) => old.is_none() || !has_child(old),
-            Guard::Unmoved(old) => news.leaf.is_none() || news.leaf == *old,
+            Guard::Unmoved(old) => added.leaf.is_none() || added.leaf == *old,
         };
         if holds { Ok(()) } else { Err(Error::Changed { line: None }) }
     }
 
-    /// Writes the migrated session with the new entries behind it.
+    /// Writes the migrated session with the new entries after it.
     fn replace(
         &self,
         session: &Session,
-        world: &mut World<'_>,
+        ids: &mut IdsAndTime<'_>,
         make: &mut dyn FnMut(&mut Draft<'_>),
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
         let is_torn = has_torn_line(session)?;
-        if is_torn && place.changes_soon(self.manners)? {
+        if is_torn && place.changes_soon(self.file.manners)? {
             return Ok(None);
         }
-        let leaf = || session.leaf().map(|leaf| session.id(leaf).to_owned());
-        let anchor = match &self.anchor {
-            Anchor::Leaf => leaf(),
-            Anchor::At(id) => id.clone(),
-        };
+        let anchor = self.anchor(session, None);
         let is_taken = |id: &str| session.find(id).is_some();
-        let mut draft = Draft::new(world, anchor.clone(), &is_taken);
+        let mut draft = Draft::new(ids, anchor.clone(), &is_taken);
         make(&mut draft);
         let Draft { lines, ids, .. } = draft;
-        let effects = write::replace(&place, self.manners, false, &mut |out| {
-            let mut out = Ended { out, ends_line: true };
-            migrate::copy(&session.source, Torn::Copy, &mut out)?;
+        let effects = write::replace(&place, self.file.manners, false, &mut |out| {
+            let mut out = LineEndTracker { out, ends_line: true };
+            migrate::copy(&session.source, UnfinishedLine::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
             let written = out.write_all(end).and_then(|()| out.write_all(&lines));
             written.map_err(|cause| Error::writing("cannot write", cause))
@@ -213,16 +221,22 @@ impl Commit<'_> {
         Ok(Some(Committed { ids, anchor, migrated_from: Some(session.version), closed_torn_line: is_torn, effects }))
     }
 
+    /// Returns what the first entry becomes a child of; `added` is the leaf that others added.
+    fn anchor(&self, session: &Session, added: Option<&str>) -> Option<String> {
+        match &self.anchor {
+            Anchor::Leaf => added.or_else(|| session.leaf().map(|leaf| session.id(leaf))).map(str::to_owned),
+            Anchor::At(id) => id.clone(),
+        }
+    }
+
     fn place(&self, session: &Session) -> Result<Place> {
-        let stat = session.source.stat().ok_or_else(|| Error::Usage {
-            message: "cannot write into standard input".to_owned(),
-            hint: "give the path of a session file".to_owned(),
-        })?;
-        Place::new(self.path, stat)
+        let usage = || Error::usage("cannot write into standard input", "give the path of a session file");
+        let stat = session.source.state().ok_or_else(usage)?;
+        Place::new(self.file.path, stat)
     }
 }
 
-/// Tells whether the last line of what was read is unfinished.
+/// Returns whether the last line of what was read is unfinished.
 fn has_torn_line(session: &Session) -> Result<bool> {
     let len = session.source.len().saturating_sub(session.read_to);
     let mut tail = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
@@ -230,7 +244,7 @@ fn has_torn_line(session: &Session) -> Result<bool> {
     Ok(!is_whole(&tail))
 }
 
-/// Tells whether a line is one complete object.
+/// Returns whether a line is one complete object.
 fn is_whole(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     line.iter().all(u8::is_ascii_whitespace) || Scan::default().read(line).is_ok()
@@ -238,36 +252,36 @@ fn is_whole(line: &[u8]) -> bool {
 
 /// The entries that others added to a file.
 #[derive(Default)]
-struct News {
+struct AddedEntries {
     /// The last of them.
     leaf: Option<String>,
     /// The ids that are new, and the parents that they name.
     parents: HashMap<String, Option<String>>,
 }
 
-impl News {
+impl AddedEntries {
     fn read(session: &Session, added: &Added<'_>) -> Self {
-        let mut news = Self::default();
+        let mut entries = Self::default();
         let mut scan = Scan::default();
         for line in added.bytes.split(|&byte| byte == b'\n') {
             let Ok(entry) = scan.read(line) else { continue };
             let Some(id) = entry.id().filter(|_| entry.kind() != Kind::Header) else { continue };
             if session.find(&id).is_none() {
-                news.parents.insert(id.clone().into_owned(), entry.parent_id().map(|parent| parent.into_owned()));
+                entries.parents.insert(id.clone().into_owned(), entry.parent_id().map(|parent| parent.into_owned()));
             }
-            news.leaf = Some(id.into_owned());
+            entries.leaf = Some(id.into_owned());
         }
-        news
+        entries
     }
 }
 
 /// Remembers whether what was written ends with a LF.
-struct Ended<'o> {
+struct LineEndTracker<'o> {
     out: &'o mut dyn Write,
     ends_line: bool,
 }
 
-impl Write for Ended<'_> {
+impl Write for LineEndTracker<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.out.write(bytes)?;
         if let Some(last) = bytes[..count].last() {
@@ -291,28 +305,28 @@ mod tests {
 
     use crate::core::disk::lock::Patience;
     use crate::core::disk::write::Manners;
-    use crate::core::edit::draft::{Draft, World};
-    use crate::core::edit::label::Change;
-    use crate::core::read::load::Keep;
+    use crate::core::edit::draft::{IdsAndTime, numbered};
+    use crate::core::edit::label::LabelEdit;
+    use crate::core::read::load::LoadOptions;
     use crate::core::read::source::Source;
     use crate::core::session::Session;
     use crate::core::session::sample::{HEADER, forked, message, read};
 
-    use super::{Anchor, Commit, Committed, Guard, Result, check, is_whole};
+    use super::{Anchor, Commit, Committed, Guard, Result, SessionFile, check, is_whole};
 
     /// A session file that was read, so that others can change it before it is written to.
-    struct Stale {
+    struct ReadFile {
         _folder: TempDir,
         path: PathBuf,
         session: Session,
     }
 
-    impl Stale {
+    impl ReadFile {
         fn new(bytes: &str) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("s.jsonl");
             fs::write(&path, bytes).unwrap();
-            let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+            let session = Session::load(Source::open(&path).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
             Self { _folder: folder, path, session }
         }
 
@@ -321,15 +335,12 @@ mod tests {
             let patience = Patience { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None };
             let manners = Manners { patience, force: true };
             let needs = vec!["u1".to_owned()];
-            let commit = Commit { path: &self.path, manners, jobs: 1, anchor, guard, needs };
-            let mut count = 0;
-            let mut fresh = || {
-                count += 1;
-                format!("n{count}")
-            };
-            let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
-            let change = Change { target: "u1".to_owned(), name: Some("mark".to_owned()) };
-            commit.write(&self.session, &mut world, &mut |draft: &mut Draft<'_>| change.append(draft))
+            let file = SessionFile { path: &self.path, manners, jobs: 1 };
+            let commit = Commit { file, anchor, guard, needs };
+            let mut fresh = numbered();
+            let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };
+            let edit = LabelEdit { target: "u1".to_owned(), name: Some("mark".to_owned()) };
+            commit.write(&self.session, &mut ids, &mut |draft| edit.append(draft))
         }
     }
 
@@ -353,7 +364,7 @@ mod tests {
         file(&words.split(' ').filter(|word| !word.is_empty()).map(line).collect::<Vec<_>>())
     }
 
-    /// What others do to the file; where the label is to hang; what must not have happened; and what
+    /// What others do to the file; what the label is to be a child of; what must not have happened; and what
     /// the label becomes a child of, or `changed`.
     const CASES: &str = "
 append c1<b2 noise c2<a1 marker   at the leaf                         -> c2
@@ -410,13 +421,13 @@ swap u1<                          at the leaf                         -> u1
                 "cut" => old().split_inclusive('\n').take(5).collect(),
                 _ => file(&[HEADER]) + &lines(words),
             };
-            let stale = Stale::new(&old());
+            let file = ReadFile::new(&old());
             if verb == "rewrite" || verb == "swap" {
-                fs::remove_file(&stale.path).unwrap();
+                fs::remove_file(&file.path).unwrap();
             }
-            fs::write(&stale.path, &now).unwrap();
-            let result = stale.label(anchor, guard);
-            let found = fs::read_to_string(&stale.path).unwrap();
+            fs::write(&file.path, &now).unwrap();
+            let result = file.label(anchor, guard);
+            let found = fs::read_to_string(&file.path).unwrap();
             match result {
                 Ok(done) => {
                     assert_eq!(done.anchor.as_deref(), Some(expected), "{row}");
@@ -436,9 +447,9 @@ swap u1<                          at the leaf                         -> u1
 
     #[test]
     fn an_id_that_others_took_meanwhile_is_not_used() {
-        let stale = Stale::new(&old());
-        fs::write(&stale.path, old() + &lines("n1<b2 n2<n1")).unwrap();
-        assert_eq!(stale.label(Anchor::Leaf, Guard::None).unwrap().ids, ["n3"]);
+        let file = ReadFile::new(&old());
+        fs::write(&file.path, old() + &lines("n1<b2 n2<n1")).unwrap();
+        assert_eq!(file.label(Anchor::Leaf, Guard::None).unwrap().ids, ["n3"]);
     }
 
     #[test]

@@ -14,8 +14,8 @@ pub enum Value<'a> {
     Json(&'a [u8]),
 }
 
-/// What new entries need from outside.
-pub struct World<'w> {
+/// What new entries get from outside.
+pub struct IdsAndTime<'w> {
     /// The time that new entries get, in the spelling of agents.
     pub now: String,
     /// Makes ids, 8 hex digits each; they need not be free.
@@ -38,19 +38,19 @@ pub struct Draft<'d> {
 
 impl<'d> Draft<'d> {
     /// Starts at a leaf; the first entry becomes its child.
-    pub fn new<'w: 'd>(world: &'d mut World<'w>, leaf: Option<String>, is_taken: &'d dyn Fn(&str) -> bool) -> Self {
+    pub fn new<'w: 'd>(ids: &'d mut IdsAndTime<'w>, leaf: Option<String>, is_taken: &'d dyn Fn(&str) -> bool) -> Self {
         Self {
             leaf,
             lines: Vec::new(),
             ids: Vec::new(),
             used: HashSet::new(),
-            now: &world.now,
-            fresh: world.fresh,
+            now: &ids.now,
+            fresh: ids.fresh,
             is_taken,
         }
     }
 
-    /// Gives the entry that the next one becomes a child of.
+    /// Returns the entry that the next one becomes a child of.
     pub fn leaf(&self) -> Option<&str> {
         self.leaf.as_deref()
     }
@@ -89,24 +89,30 @@ impl<'d> Draft<'d> {
     }
 }
 
+/// Returns what makes the ids `n1`, `n2` and so on.
+#[cfg(test)]
+pub(crate) fn numbered() -> impl FnMut() -> String {
+    let mut count = 0;
+    move || {
+        count += 1;
+        format!("n{count}")
+    }
+}
+
 /// Returns the lines that `make` adds after an entry, with the ids `n1`, `n2` and so on, and the
 /// time `T`.
 #[cfg(test)]
 pub(crate) fn drafted(leaf: Option<&str>, make: impl FnOnce(&mut Draft<'_>)) -> Vec<String> {
-    let mut count = 0;
-    let mut fresh = || {
-        count += 1;
-        format!("n{count}")
-    };
-    let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
-    let mut draft = Draft::new(&mut world, leaf.map(str::to_owned), &|_| false);
+    let mut fresh = numbered();
+    let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };
+    let mut draft = Draft::new(&mut ids, leaf.map(str::to_owned), &|_| false);
     make(&mut draft);
     String::from_utf8(draft.lines).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Draft, Value, World, drafted};
+    use super::{Draft, IdsAndTime, Value, drafted};
 
     #[test]
     fn each_new_entry_is_a_child_of_the_one_before() {
@@ -120,10 +126,10 @@ mod tests {
 
     #[test]
     fn an_id_that_is_taken_is_not_used() {
-        let mut ids = ["n1", "n1", "taken", "n2"].into_iter().map(str::to_owned);
-        let mut fresh = || ids.next().unwrap();
-        let mut world = World { now: "T".to_owned(), fresh: &mut fresh };
-        let mut draft = Draft::new(&mut world, None, &|id| id == "taken");
+        let mut given = ["n1", "n1", "taken", "n2"].into_iter().map(str::to_owned);
+        let mut fresh = || given.next().unwrap();
+        let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };
+        let mut draft = Draft::new(&mut ids, None, &|id| id == "taken");
         draft.append("a", &[]);
         draft.append("b", &[]);
         assert_eq!(draft.ids, ["n1", "n2"]);

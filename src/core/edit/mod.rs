@@ -1,6 +1,6 @@
 //! What a command adds to a session: new lines are drafted, and brought into a file.
 //!
-//! It decides what is written and where it hangs; [`disk`](crate::core::disk) writes it.
+//! It decides what is written and what it becomes a child of; [`disk`](crate::core::disk) writes it.
 
 pub mod branch;
 pub mod commit;

@@ -1,51 +1,52 @@
-//! The session header and the title slot before it.
+//! The session header, and the title slot that may stand before it. [`crate::core::read::load`] finds
+//! the line; here it is read.
 
 use crate::core::entry::{Entry, Kind};
 use crate::core::json;
 use crate::core::time::Stamp;
 
 /// The version that this program writes.
-pub const CURRENT: u32 = 3;
+pub(crate) const CURRENT: u32 = 3;
 
-/// The first line that counts: what the session says of itself.
+/// The session header: id, version and folder of the session.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// The line as stored, without what stands around the object.
+    /// The object as stored, without white space around it.
     pub raw: Vec<u8>,
-    /// 1-based line.
+    /// Its line, 1-based.
     pub line: u32,
-    /// The session's id; any string, also an empty or hostile one.
+    /// The session's id: any string, even an empty or hostile one.
     pub id: String,
-    /// What `version` means.
-    pub version: Declared,
-    /// The working folder, if it is a string.
+    /// The version, as `version` declares it.
+    pub version: DeclaredVersion,
+    /// The working folder, if `cwd` is a string.
     pub cwd: Option<String>,
-    /// The header's own title, if it has words.
+    /// The title, if it has text.
     pub title: Option<String>,
     /// When the session was started.
     pub stamp: Stamp,
 }
 
-/// What a header says of its version.
+/// The meaning of a header's `version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declared {
-    /// Nothing: version 1, unless the entries say otherwise.
+pub enum DeclaredVersion {
+    /// Missing or null: version 1, unless the entries have ids.
     Absent,
-    /// A whole number from 1.
+    /// A whole number of at least 1.
     Number(u32),
-    /// Something that is no version; read as the current one.
-    Odd,
+    /// Any other value; the file is read as the current version.
+    Invalid,
 }
 
 impl Header {
-    /// Takes a `session` line; `None` if it has no string `id`.
+    /// Reads a `session` line; `None` if it has no string `id`.
     pub(crate) fn read(entry: Entry<'_>, line: u32) -> Option<Self> {
         let id = entry.get_str("id")?;
         Some(Self {
             raw: entry.object().bytes().to_vec(),
             line,
             id: id.into_owned(),
-            version: Declared::read(entry.get("version")),
+            version: DeclaredVersion::read(entry.get("version")),
             cwd: entry.get_str("cwd").map(|cwd| cwd.into_owned()),
             title: title(entry),
             stamp: entry.stamp(),
@@ -53,13 +54,13 @@ impl Header {
     }
 }
 
-impl Declared {
+impl DeclaredVersion {
     fn read(raw: Option<json::Raw<'_>>) -> Self {
         let Some(raw) = raw else { return Self::Absent };
         let number = match raw.kind() {
-            json::Kind::Null => return Self::Absent,
-            json::Kind::Number => raw.number(),
-            json::Kind::String => raw.str().and_then(|text| text.trim().parse().ok()),
+            json::ValueKind::Null => return Self::Absent,
+            json::ValueKind::Number => raw.number(),
+            json::ValueKind::String => raw.str().and_then(|text| text.trim().parse().ok()),
             _ => None,
         };
         match number {
@@ -68,45 +69,45 @@ impl Declared {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 Self::Number(number as u32)
             }
-            _ => Self::Odd,
+            _ => Self::Invalid,
         }
     }
 }
 
-/// Gives the title of a header or a title slot, if it has words.
+/// Returns the title of a header or a title slot, if it has text.
 pub(crate) fn title(entry: Entry<'_>) -> Option<String> {
     entry.get_str("title").filter(|title| !title.trim().is_empty()).map(|title| title.into_owned())
 }
 
-/// Tells whether a line without being an entry may stand before the header.
+/// Returns whether a line may stand before the header, not being an entry.
 pub(crate) fn may_precede(entry: Entry<'_>) -> bool {
     entry.id().is_none() && !entry.kind().is_entry_type() && entry.kind() != Kind::Header
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Declared, json::Raw};
+    use super::{DeclaredVersion, json::Raw};
 
     #[test]
     fn versions_are_read_leniently() {
-        let read = |text: &str| Declared::read(Some(Raw::new(text.as_bytes())));
+        let read = |text: &str| DeclaredVersion::read(Some(Raw::new(text.as_bytes())));
         for (text, expected) in [
-            ("null", Declared::Absent),
-            ("1", Declared::Number(1)),
-            ("3.0", Declared::Number(3)),
-            ("\"3\"", Declared::Number(3)),
-            ("\" 2 \"", Declared::Number(2)),
-            ("4", Declared::Number(4)),
-            ("1e400", Declared::Odd),
-            ("0", Declared::Odd),
-            ("-1", Declared::Odd),
-            ("2.5", Declared::Odd),
-            ("\"three\"", Declared::Odd),
-            ("[]", Declared::Odd),
-            ("true", Declared::Odd),
+            ("null", DeclaredVersion::Absent),
+            ("1", DeclaredVersion::Number(1)),
+            ("3.0", DeclaredVersion::Number(3)),
+            ("\"3\"", DeclaredVersion::Number(3)),
+            ("\" 2 \"", DeclaredVersion::Number(2)),
+            ("4", DeclaredVersion::Number(4)),
+            ("1e400", DeclaredVersion::Invalid),
+            ("0", DeclaredVersion::Invalid),
+            ("-1", DeclaredVersion::Invalid),
+            ("2.5", DeclaredVersion::Invalid),
+            ("\"three\"", DeclaredVersion::Invalid),
+            ("[]", DeclaredVersion::Invalid),
+            ("true", DeclaredVersion::Invalid),
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
-        assert_eq!(Declared::read(None), Declared::Absent);
+        assert_eq!(DeclaredVersion::read(None), DeclaredVersion::Absent);
     }
 }

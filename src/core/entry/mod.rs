@@ -1,7 +1,8 @@
-//! One line of a session: what kind of entry it is and where its members stand.
+//! One line of a session as an entry: its type, its role, and the spans of its members.
 //!
-//! A line is validated whole, in one pass that copies nothing; bodies are looked into only as far
-//! as every reader needs. What is needed rarely is found with [`Raw::get`] when it is.
+//! [`Scan`] validates a whole line in one pass that copies nothing, and notes the members that every
+//! reader needs; others are searched for by [`Raw::get`]. It takes a line as it is: whether it counts
+//! as an entry, and where it hangs in the tree, is decided by [`crate::core::session`].
 
 pub mod header;
 pub mod preview;
@@ -10,14 +11,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::core::json::text;
-use crate::core::json::{self, Cursor, Malformed, Raw, Span};
+use crate::core::json::{self, Cursor, Raw, Span, SyntaxError};
 use crate::core::time::Stamp;
 
-pub use names::{Kind, Role, Stop, Traits};
+pub use names::{Kind, Role, StopReason, Traits};
 
 mod names;
 
-/// The types of content blocks that a reader looks into.
+/// The types of content blocks that readers distinguish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockKind {
     /// `text`
@@ -31,9 +32,9 @@ pub enum BlockKind {
     Other,
 }
 
-/// Where the members of one content block stand.
+/// The spans of a content block's members.
 #[derive(Clone, Copy, Debug, Default)]
-struct Block {
+struct BlockSpans {
     kind: BlockKind,
     text: Span,
     id: Span,
@@ -42,72 +43,72 @@ struct Block {
     mime: Span,
 }
 
-/// Where a `content` stands: the value itself, and its blocks if it is an array.
+/// The span of a `content`, and the indices of its blocks if it is an array.
 #[derive(Clone, Debug, Default)]
-struct Content {
+struct ContentSpans {
     span: Span,
     blocks: Range<usize>,
 }
 
-/// Where the members of a `message` stand.
+/// The spans of a `message`'s members.
 #[derive(Clone, Debug, Default)]
-struct Message {
+struct MessageSpans {
     span: Span,
     role: Span,
     stop: Span,
     call: Span,
     tool: Span,
-    content: Content,
+    content: ContentSpans,
 }
 
-/// Where the members of a line stand. Made once and used again for every line.
+/// The spans of a line's members. One value is reused for all lines, to save allocations.
 #[derive(Debug, Default)]
 pub struct Scan {
     object: Span,
     kind: Span,
-    /// The type and the role, known by name once for all that asks.
+    /// Type and role, looked up by name only once.
     kind_is: Kind,
     role_is: Role,
     id: Span,
     parent: Span,
     timestamp: Span,
-    message: Message,
-    content: Content,
-    blocks: Vec<Block>,
+    message: MessageSpans,
+    content: ContentSpans,
+    blocks: Vec<BlockSpans>,
 }
 
-/// Why a line is no entry.
+/// The reason why a line is not an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ScanError {
     /// It is not JSON from this byte on.
-    NotJson(Malformed),
-    /// It is JSON, but no object.
+    NotJson(SyntaxError),
+    /// It is JSON, but not an object.
     NotAnObject,
     /// It is longer than 4 GiB.
     TooLong,
 }
 
-/// More blocks of one content are not noted here; full texts are read without this list.
+/// How many blocks of one content are noted at most; [`Entry::full_text`] does not need them.
 const BLOCKS: usize = 1 << 16;
 
 impl Scan {
-    /// Validates a line and notes where its members stand.
+    /// Validates a line and notes the spans of its members.
     ///
     /// # Errors
-    /// [`Fault`] if it is not exactly one JSON object.
+    /// [`ScanError`] if it is not exactly one JSON object.
     #[inline]
-    pub fn read<'l>(&'l mut self, line: &'l [u8]) -> Result<Entry<'l>, Fault> {
+    pub fn read<'l>(&'l mut self, line: &'l [u8]) -> Result<Entry<'l>, ScanError> {
         if u32::try_from(line.len()).is_err() {
-            return Err(Fault::TooLong);
+            return Err(ScanError::TooLong);
         }
-        self.object(line).map_err(Fault::NotJson)?;
+        self.object(line).map_err(ScanError::NotJson)?;
         if self.object.is_absent() {
-            return Err(Fault::NotAnObject);
+            return Err(ScanError::NotAnObject);
         }
         Ok(Entry { line, scan: self })
     }
 
-    fn object(&mut self, line: &[u8]) -> Result<(), Malformed> {
+    fn object(&mut self, line: &[u8]) -> Result<(), SyntaxError> {
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.clear();
         *self = Self { blocks, ..Self::default() };
@@ -141,8 +142,8 @@ impl Scan {
         cursor.end()
     }
 
-    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<Message, Malformed> {
-        let mut message = Message::default();
+    fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<MessageSpans, SyntaxError> {
+        let mut message = MessageSpans::default();
         if cursor.peek() != Some(b'{') {
             message.span = cursor.value()?;
             return Ok(message);
@@ -164,10 +165,10 @@ impl Scan {
         Ok(message)
     }
 
-    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<Content, Malformed> {
+    fn content(&mut self, cursor: &mut Cursor<'_>) -> Result<ContentSpans, SyntaxError> {
         let from = self.blocks.len();
         if cursor.peek() != Some(b'[') {
-            return Ok(Content { span: cursor.value()?, blocks: from..from });
+            return Ok(ContentSpans { span: cursor.value()?, blocks: from..from });
         }
         let start = cursor.position();
         cursor.begin_array()?;
@@ -178,12 +179,12 @@ impl Scan {
                 self.blocks.push(block);
             }
         }
-        Ok(Content { span: Span::new(start, cursor.position()), blocks: from..self.blocks.len() })
+        Ok(ContentSpans { span: Span::new(start, cursor.position()), blocks: from..self.blocks.len() })
     }
 
     #[inline]
-    fn block(cursor: &mut Cursor<'_>) -> Result<Block, Malformed> {
-        let mut block = Block::default();
+    fn block(cursor: &mut Cursor<'_>) -> Result<BlockSpans, SyntaxError> {
+        let mut block = BlockSpans::default();
         if cursor.peek() != Some(b'{') {
             cursor.value()?;
             return Ok(block);
@@ -213,7 +214,7 @@ impl Scan {
     }
 }
 
-/// One well-formed line, read where it lies.
+/// One well-formed line and the spans of its members.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'l> {
     line: &'l [u8],
@@ -221,105 +222,107 @@ pub struct Entry<'l> {
 }
 
 impl<'l> Entry<'l> {
-    /// Gives the entry's text, without what stands around it on the line.
+    /// Returns the object, without white space around it on the line.
     pub fn object(self) -> Raw<'l> {
         Raw::new(&self.line[self.scan.object.range()])
     }
 
-    /// Gives the place of the entry's text on the line.
-    pub fn object_span(self) -> Span {
+    /// Returns the span of the object on the line.
+    pub(crate) fn object_span(self) -> Span {
         self.scan.object
     }
 
-    /// Finds a string member of the entry that is not at hand.
+    /// Searches for a string member of the entry and returns it decoded.
     pub fn get_str(self, name: &str) -> Option<Cow<'l, str>> {
         self.get(name)?.str()
     }
 
-    /// Finds a member of the entry that is not at hand.
+    /// Searches for a member of the entry; not fast, since it parses the entry again.
     pub fn get(self, name: &str) -> Option<Raw<'l>> {
         self.object().get(name)
     }
 
-    /// Gives the entry's type.
+    /// Returns the entry's type.
     pub fn kind(self) -> Kind {
         self.scan.kind_is
     }
 
-    /// Gives the entry's type as it stands in the file.
-    pub fn type_name(self) -> Option<Cow<'l, str>> {
+    /// Returns the name of the entry's type as stored.
+    pub(crate) fn type_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.kind)
     }
 
-    /// Tells whether there is an id.
-    pub fn has_id(self) -> bool {
+    /// Returns whether [`Self::id`] is there, without decoding it.
+    pub(crate) fn has_id(self) -> bool {
         self.raw_at(self.scan.id).and_then(Raw::string_body).is_some_and(|id| !id.is_empty())
     }
 
-    /// Gives the id, if it is a string; an empty one counts as none.
+    /// Returns the id, if it is a string and not empty.
     pub fn id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.id).filter(|id| !id.is_empty())
     }
 
-    /// Gives the parent's id, if it is a string that is not empty.
-    pub fn parent_id(self) -> Option<Cow<'l, str>> {
+    /// Returns the parent's id, if it is a string and not empty.
+    pub(crate) fn parent_id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.parent).filter(|id| !id.is_empty())
     }
 
-    /// Gives the timestamp, read.
+    /// Returns the meaning of the timestamp.
     pub fn stamp(self) -> Stamp {
         self.raw_at(self.scan.timestamp).map_or(Stamp::Absent, Stamp::read)
     }
 
-    /// Gives the timestamp as stored, if it is a string or a number.
+    /// Returns the timestamp as stored, if it is a string or a number.
     pub fn timestamp(self) -> Option<Raw<'l>> {
-        self.raw_at(self.scan.timestamp).filter(|raw| matches!(raw.kind(), json::Kind::String | json::Kind::Number))
+        self.raw_at(self.scan.timestamp)
+            .filter(|raw| matches!(raw.kind(), json::ValueKind::String | json::ValueKind::Number))
     }
 
-    /// Gives the message as it stands in the file.
+    /// Returns the message as stored.
     pub fn message(self) -> Option<Raw<'l>> {
         self.raw_at(self.scan.message.span)
     }
 
-    /// Gives the message's role.
+    /// Returns the message's role; [`Role::None`] for other entries.
     pub fn role(self) -> Role {
         if self.kind() == Kind::Message { self.scan.role_is } else { Role::None }
     }
 
-    /// Gives the message's role as it stands in the file.
+    /// Returns the name of the message's role as stored.
     pub fn role_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.role)
     }
 
-    /// Gives the id of the call that a tool result answers.
-    pub fn tool_call_id(self) -> Option<Cow<'l, str>> {
+    /// Returns the id of the call that a tool result answers.
+    pub(crate) fn tool_call_id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.call)
     }
 
-    /// Gives the name of the tool that a tool result comes from.
-    pub fn tool_name(self) -> Option<Cow<'l, str>> {
+    /// Returns the name of the tool of a tool result.
+    pub(crate) fn tool_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.tool)
     }
 
-    /// Gives the content: the message's, or the entry's own if it is a `custom_message`.
+    /// Returns the content: that of the message, or that of the entry if it is a `custom_message`.
     pub fn content(self) -> Option<Raw<'l>> {
         self.raw_at(self.content_place().span)
     }
 
-    /// Goes through the blocks of the content; a string content has none.
-    pub fn blocks(self) -> impl Iterator<Item = BlockView<'l>> {
+    /// Iterates over the blocks of the content; a string has none.
+    pub fn blocks(self) -> impl Iterator<Item = Block<'l>> {
         let blocks = self.scan.blocks.get(self.content_place().blocks.clone()).unwrap_or_default();
-        blocks.iter().map(move |block| BlockView { entry: self, block })
+        blocks.iter().map(move |block| Block { entry: self, block })
     }
 
-    /// Goes through the texts of the content, undecoded: the string, or the text blocks.
+    /// Iterates over the texts of the content as undecoded string bodies: the string, or the text
+    /// blocks.
     pub fn texts(self) -> impl Iterator<Item = &'l [u8]> {
         let string = self.content().and_then(Raw::string_body);
         let blocks = self.blocks().filter(|block| block.kind() == BlockKind::Text);
         string.into_iter().chain(blocks.filter_map(|block| block.text()?.string_body()))
     }
 
-    /// Gives the whole text of the content: its text blocks joined with nothing between.
+    /// Returns the whole text of the content: its text blocks, joined without a separator.
     pub fn full_text(self) -> String {
         let Some(content) = self.content() else { return String::new() };
         if let Some(text) = content.str() {
@@ -329,17 +332,17 @@ impl<'l> Entry<'l> {
         texts.filter_map(|block| block.get_str("text")).collect()
     }
 
-    /// Gives what decides whether the entry is shown.
+    /// Returns the properties that decide whether a view shows the entry.
     pub fn traits(self) -> Traits {
         let stop = match self.raw_at(self.scan.message.stop).map(Raw::bytes) {
-            None | Some(b"\"stop\"" | b"\"toolUse\"" | b"null" | b"\"\"" | b"false" | b"0") => Stop::Normal,
-            Some(b"\"aborted\"") => Stop::Aborted,
-            Some(_) => Stop::Odd,
+            None | Some(b"\"stop\"" | b"\"toolUse\"" | b"null" | b"\"\"" | b"false" | b"0") => StopReason::Normal,
+            Some(b"\"aborted\"") => StopReason::Aborted,
+            Some(_) => StopReason::Other,
         };
         Traits { kind: self.kind(), role: self.role(), stop, has_text: self.texts().any(text::has_words) }
     }
 
-    fn content_place(self) -> &'l Content {
+    fn content_place(self) -> &'l ContentSpans {
         let own = self.scan.message.span.is_absent()
             || (!self.scan.content.span.is_absent() && self.kind() == Kind::CustomMessage);
         if own { &self.scan.content } else { &self.scan.message.content }
@@ -354,7 +357,7 @@ impl<'l> Entry<'l> {
     }
 }
 
-/// Finds the type of a name as it stands in a string; one with an escape in it is decoded.
+/// Returns the type with a name, given as the body of a string.
 fn kind_of(body: &[u8]) -> Kind {
     match Kind::of(body) {
         Kind::Unknown if body.contains(&b'\\') => Kind::of(text::decode(body).as_bytes()),
@@ -362,7 +365,7 @@ fn kind_of(body: &[u8]) -> Kind {
     }
 }
 
-/// Finds the role of a name, as [`kind_of`].
+/// Returns the role with a name, given as the body of a string.
 fn role_of(body: &[u8]) -> Role {
     match Role::of(body) {
         Role::Unknown if body.contains(&b'\\') => Role::of(text::decode(body).as_bytes()),
@@ -372,39 +375,39 @@ fn role_of(body: &[u8]) -> Role {
 
 /// One content block.
 #[derive(Clone, Copy, Debug)]
-pub struct BlockView<'l> {
+pub struct Block<'l> {
     entry: Entry<'l>,
-    block: &'l Block,
+    block: &'l BlockSpans,
 }
 
-impl<'l> BlockView<'l> {
-    /// Gives the block's type.
+impl<'l> Block<'l> {
+    /// Returns the block's type.
     pub fn kind(self) -> BlockKind {
         self.block.kind
     }
 
-    /// Gives its text.
+    /// Returns the text of a text block.
     pub fn text(self) -> Option<Raw<'l>> {
         self.entry.raw_at(self.block.text)
     }
 
-    /// Gives the id of a tool call.
+    /// Returns the id of a tool call.
     pub fn id(self) -> Option<Cow<'l, str>> {
         self.entry.str_at(self.block.id)
     }
 
-    /// Gives the name of a tool call.
+    /// Returns the name of a tool call.
     pub fn name(self) -> Option<Cow<'l, str>> {
         self.entry.str_at(self.block.name)
     }
 
-    /// Gives the arguments of a tool call.
+    /// Returns the arguments of a tool call.
     pub fn arguments(self) -> Option<Raw<'l>> {
         self.entry.raw_at(self.block.arguments)
     }
 
-    /// Gives the media type of an image.
-    pub fn mime(self) -> Option<Cow<'l, str>> {
+    /// Returns the media type of an image.
+    pub(crate) fn mime(self) -> Option<Cow<'l, str>> {
         self.entry.str_at(self.block.mime)
     }
 }

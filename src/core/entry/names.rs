@@ -1,6 +1,7 @@
-//! The types of entries, the roles of messages, and what of them decides whether an entry is shown.
+//! The names of entry types and roles, each list written once: README and help take their tables from
+//! it. What a type or role does is decided elsewhere.
 
-/// Makes an enum of what files have names for, and of what they have no one name for.
+/// Defines an enum of items that have a name in files, and of items that do not.
 macro_rules! named {
     (
         $(#[$about:meta])*
@@ -19,10 +20,11 @@ macro_rules! named {
         }
 
         impl $list {
-            /// All that have a name.
-            pub const ALL: &[Self] = &[$(Self::$item),+];
+            /// All items that have a name.
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$item),+];
 
-            /// Returns the one with this name.
+            /// Returns the item with this name.
             pub(super) fn of(name: &[u8]) -> Self {
                 $(if name == $name.as_bytes() {
                     return Self::$item;
@@ -30,19 +32,11 @@ macro_rules! named {
                 Self::$unknown
             }
 
-            /// Returns the name that files use for it; `None` if only the file tells.
+            /// Returns the name in files; `None` for an item that has none.
             pub fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$item => Some($name),)+
                     $(Self::$other => None,)+
-                }
-            }
-
-            /// Returns what it is, in one line; an empty one for what has no name.
-            pub fn meaning(self) -> &'static str {
-                match self {
-                    $(Self::$item => concat!($($meaning),+).trim_ascii(),)+
-                    $(Self::$other => "",)+
                 }
             }
         }
@@ -58,11 +52,11 @@ named! {
         CustomMessage = "custom_message",
         /// a summary of a branch that was left
         BranchSummary = "branch_summary",
-        /// a summary that takes the place of what stands before it
+        /// a summary that replaces what is before it in the context
         Compaction = "compaction",
         /// the state of an extension
         Custom = "custom",
-        /// a label for an entry, or the end of one
+        /// a label that is set or cleared
         Label = "label",
         /// another thinking level
         ThinkingLevelChange = "thinking_level_change",
@@ -76,7 +70,7 @@ named! {
         ServiceTierChange = "service_tier_change",
         /// the tools that were chosen from MCP servers
         McpToolSelection = "mcp_tool_selection",
-        /// what an earlier entry adds to the context from here on
+        /// a change of what an earlier entry adds to the context
         ContextEdit = "context_edit",
         /// nothing before it is in the context
         ResetBoundary = "reset_boundary",
@@ -107,19 +101,19 @@ named! {
 }
 
 impl Kind {
-    /// Tells whether it is one of the entry types that agents write.
+    /// Returns whether it is an entry type that agents write.
     pub fn is_entry_type(self) -> bool {
         !matches!(self, Self::Header | Self::Title | Self::Unknown | Self::Untyped)
     }
 
-    /// Tells whether it carries part of the conversation.
+    /// Returns whether entries of this type are part of the conversation.
     pub fn is_conversation(self) -> bool {
         matches!(self, Self::Message | Self::CustomMessage | Self::BranchSummary | Self::Compaction)
     }
 }
 
 named! {
-    /// Who speaks in a message (format: "Agent messages").
+    /// The role of a message: who speaks (format: "Agent messages").
     Role {
         /// the person
         User = "user",
@@ -156,7 +150,7 @@ named! {
 }
 
 impl Role {
-    /// Tells whether a message with it can be part of a context.
+    /// Returns whether a message with this role can be part of a context.
     pub fn is_known(self) -> bool {
         !matches!(self, Self::Unknown | Self::None)
     }
@@ -164,27 +158,34 @@ impl Role {
 
 /// How an assistant message ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stop {
-    /// `stop`, `toolUse`, or nothing said.
+pub enum StopReason {
+    /// `stop`, `toolUse`, or not stored.
     #[default]
     Normal,
     /// `aborted`
     Aborted,
     /// Anything else, such as `error` or `length`.
-    Odd,
+    Other,
 }
 
-/// What of an entry decides whether it is shown.
+/// The properties of an entry that decide whether a view shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Its type.
+    /// The entry's type.
     pub kind: Kind,
-    /// Its message's role.
+    /// The role of its message.
     pub role: Role,
     /// How its message ended.
-    pub stop: Stop,
-    /// Whether its content has any word.
+    pub stop: StopReason,
+    /// Whether its content has any text but white space.
     pub has_text: bool,
+}
+
+impl Traits {
+    /// Returns whether it is a message of the user.
+    pub fn is_user(self) -> bool {
+        self.kind == Kind::Message && self.role == Role::User
+    }
 }
 
 #[cfg(test)]
@@ -192,7 +193,7 @@ mod tests {
     use super::{Kind, Role};
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn every_name_is_read_as_its_item() {
         for &kind in Kind::ALL {
             assert_eq!(Kind::of(kind.name().unwrap().as_bytes()), kind);
         }

@@ -1,24 +1,26 @@
-//! The words by which an entry is shown in a row (cli: "Entry text"). Not escaped for terminals.
+//! Words an entry for a row (cli: "Entry text"): one short line of text. Must not be printed as it is:
+//! `ui` escapes it for terminals and fits it into the row.
 
 use unicode_segmentation::GraphemeCursor;
 
-use crate::core::entry::{BlockKind, Entry, Kind, Role, Stop};
-use crate::core::json::text::Words;
+use crate::core::entry::{BlockKind, Entry, Kind, Role, StopReason};
+use crate::core::json::text::WordWriter;
 use crate::core::json::{self, Raw};
 
-/// The most characters of an entry's words.
+/// The most characters of an entry's text.
 pub const LIMIT: usize = 200;
-/// How many characters are looked at behind the limit, to see whether one of them goes on there.
+/// How many characters after the limit are read, to see whether a character of several code points goes
+/// on there.
 const CLUSTER: usize = 16;
-/// The most characters of an error message that stands for a missing answer.
+/// The most characters of an error message that is shown in place of an answer.
 const ERROR: usize = 80;
 /// The most characters of a shell command in a tool call.
 const COMMAND: usize = 50;
 /// The most characters of another tool's arguments.
 const ARGUMENTS: usize = 40;
 
-/// Writes the words of an entry. A tool result has its tool's name only: its call stands in
-/// another entry.
+/// Writes the text of an entry. Of a tool result it is the name of its tool: its call is in another
+/// entry, see [`call`].
 pub fn write(out: &mut String, entry: Entry<'_>) {
     match entry.kind() {
         Kind::Message => message(out, entry),
@@ -28,7 +30,7 @@ pub fn write(out: &mut String, entry: Entry<'_>) {
             let tokens = entry.get("tokensBefore").and_then(Raw::number).unwrap_or(0.0);
             bracket(out, "compaction: ", &format!("{}k tokens", (tokens / 1000.0).round()));
         }
-        Kind::ModelChange => model(out, entry),
+        Kind::ModelChange => bracket(out, "model: ", model_name(entry).as_deref().unwrap_or("unknown")),
         Kind::ThinkingLevelChange => {
             let level = entry.get_str("thinkingLevel");
             bracket(out, "thinking: ", level.as_deref().unwrap_or("off"));
@@ -44,9 +46,9 @@ pub fn write(out: &mut String, entry: Entry<'_>) {
     }
 }
 
-/// Writes a tool call as the rows of its result show it.
+/// Writes a tool call, as the row of its result shows it.
 pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
-    let known = Arguments::read(arguments);
+    let known = CallArguments::read(arguments);
     let path = known.path.or(known.file_path).unwrap_or_default();
     let here = known.path.unwrap_or(b".");
     let pattern = known.pattern.unwrap_or_default();
@@ -61,7 +63,7 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
         _ => "[",
     };
     out.push_str(tag);
-    let mut words = Words::new(out, LIMIT);
+    let mut words = WordWriter::new(out, LIMIT);
     match name {
         "read" => {
             words.push_json(path);
@@ -91,10 +93,10 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
     out.push(']');
 }
 
-/// The arguments of tool calls that rows show, found on one way through them all: the content of a
-/// file may stand among them. Strings are undecoded.
+/// The arguments of a tool call that rows show. They are found in one pass, since the others may hold
+/// the content of a whole file. Strings are undecoded.
 #[derive(Default)]
-struct Arguments<'a> {
+struct CallArguments<'a> {
     path: Option<&'a [u8]>,
     file_path: Option<&'a [u8]>,
     command: Option<&'a [u8]>,
@@ -103,7 +105,7 @@ struct Arguments<'a> {
     limit: Option<f64>,
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> CallArguments<'a> {
     fn read(arguments: Option<Raw<'a>>) -> Self {
         let mut known = Self::default();
         for (key, value) in arguments.iter().flat_map(|arguments| arguments.members()) {
@@ -120,7 +122,7 @@ impl<'a> Arguments<'a> {
         known
     }
 
-    /// Gives the lines that a `read` call asks for, as `:first-last`.
+    /// Returns the range of lines of a `read` call, as `:first-last`; empty for the whole file.
     fn range(&self) -> String {
         match (self.offset, self.limit) {
             (None, None) => String::new(),
@@ -166,13 +168,13 @@ fn assistant(out: &mut String, entry: Entry<'_>) {
     }
     let error = entry.message().and_then(|message| message.get_str("errorMessage"));
     match (entry.traits().stop, error) {
-        (Stop::Aborted, _) => out.push_str("(aborted)"),
-        (_, Some(error)) if !error.trim().is_empty() => Words::new(out, ERROR).push_str(&error),
+        (StopReason::Aborted, _) => out.push_str("(aborted)"),
+        (_, Some(error)) if !error.trim().is_empty() => WordWriter::new(out, ERROR).push_str(&error),
         _ => out.push_str("(no content)"),
     }
 }
 
-/// Writes the content's words, or what there is instead.
+/// Writes the text of the content, or a note in brackets if it has none.
 fn content(out: &mut String, entry: Entry<'_>) {
     if words(out, entry) {
         return;
@@ -181,15 +183,15 @@ fn content(out: &mut String, entry: Entry<'_>) {
         return bracket(out, "", image.mime().as_deref().unwrap_or("image"));
     }
     match entry.content().map(Raw::kind) {
-        None | Some(json::Kind::Null) => out.push_str("(no content)"),
+        None | Some(json::ValueKind::Null) => out.push_str("(no content)"),
         Some(_) => out.push_str("(empty)"),
     }
 }
 
-/// Writes the content's words and tells whether there were any.
+/// Writes the text of the content and returns whether it has any.
 fn words(out: &mut String, entry: Entry<'_>) -> bool {
     let start = out.len();
-    let mut words = Words::new(out, LIMIT + CLUSTER);
+    let mut words = WordWriter::new(out, LIMIT + CLUSTER);
     for text in entry.texts() {
         if words.is_full() {
             break;
@@ -201,7 +203,7 @@ fn words(out: &mut String, entry: Entry<'_>) -> bool {
     has_words
 }
 
-/// Cuts what stands behind `start` to the limit, but not within a character of several code points.
+/// Cuts the text from `start` on to the limit, but not within a character of several code points.
 fn cut_at_limit(out: &mut String, start: usize) {
     let words = &out[start..];
     if words.len() <= LIMIT {
@@ -214,19 +216,14 @@ fn cut_at_limit(out: &mut String, start: usize) {
     }
     let Some((limit, _)) = words.char_indices().nth(LIMIT) else { return };
     let mut cursor = GraphemeCursor::new(limit, words.len(), true);
-    // All the text is at hand, so the cursor never asks for more of it.
+    // The cursor has all the text, so it never asks for more of it.
     let is_end = cursor.is_boundary(words, 0).unwrap_or(true);
     let end = if is_end { limit } else { cursor.prev_boundary(words, 0).ok().flatten().unwrap_or(limit) };
     let end = words[..end].trim_end().len();
     out.truncate(start + end);
 }
 
-fn model(out: &mut String, entry: Entry<'_>) {
-    let model = model_name(entry);
-    bracket(out, "model: ", model.as_deref().unwrap_or("unknown"));
-}
-
-/// Gives the model that a `model_change` names, as `provider/id`; `None` if it names none.
+/// Returns the model of a `model_change`, as `provider/id`; `None` if it has none.
 pub(crate) fn model_name(entry: Entry<'_>) -> Option<String> {
     if let Some(model) = entry.get_str("model") {
         return (!model.is_empty()).then(|| model.into_owned());
@@ -235,7 +232,7 @@ pub(crate) fn model_name(entry: Entry<'_>) -> Option<String> {
     (!id.is_empty()).then(|| format!("{provider}/{id}"))
 }
 
-/// Writes `[name]: ` and what follows it.
+/// Writes `[name]: ` and then `rest`.
 fn labelled(out: &mut String, name: Option<Raw<'_>>, default: &str, rest: impl FnOnce(&mut String)) {
     let name = name.and_then(Raw::str).filter(|name| !name.trim().is_empty());
     bracket(out, "", name.as_deref().unwrap_or(default));
@@ -245,7 +242,7 @@ fn labelled(out: &mut String, name: Option<Raw<'_>>, default: &str, rest: impl F
 
 fn tagged(out: &mut String, tag: &str, text: Option<Raw<'_>>) {
     out.push_str(tag);
-    let mut words = Words::new(out, LIMIT);
+    let mut words = WordWriter::new(out, LIMIT);
     match text.and_then(Raw::string_body) {
         Some(body) => words.push_json(body),
         None => words.push_str("(no content)"),
@@ -258,14 +255,14 @@ fn tagged(out: &mut String, tag: &str, text: Option<Raw<'_>>) {
 fn bracket(out: &mut String, tag: &str, text: &str) {
     out.push('[');
     out.push_str(tag);
-    Words::new(out, LIMIT).push_str(text);
+    WordWriter::new(out, LIMIT).push_str(text);
     out.push(']');
 }
 
-/// Takes words and cuts them; the cut shows.
-fn cut(limit: usize, write: impl FnOnce(&mut Words<'_>)) -> String {
+/// Returns what `write` writes, cut to `limit` characters; `...` shows the cut.
+fn cut(limit: usize, write: impl FnOnce(&mut WordWriter<'_>)) -> String {
     let mut out = String::new();
-    write(&mut Words::new(&mut out, limit + 1));
+    write(&mut WordWriter::new(&mut out, limit + 1));
     if let Some((at, _)) = out.char_indices().nth(limit) {
         out.truncate(at);
         out.push_str("...");
@@ -273,7 +270,7 @@ fn cut(limit: usize, write: impl FnOnce(&mut Words<'_>)) -> String {
     out
 }
 
-/// Takes the white space between the tokens out of a JSON text, no further than is shown.
+/// Returns the front of a JSON text, as much as is shown, without white space between its tokens.
 fn compact(raw: Raw<'_>) -> String {
     let mut out = Vec::new();
     let (mut in_string, mut escaped) = (false, false);
@@ -304,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_messages() {
+    fn messages_show_their_content_or_a_note() {
         let of =
             |message: &str, expected: &str| check(&format!(r#"{{"type":"message","message":{message}}}"#), expected);
         of(r#"{"role":"user","content":"  fix\n\tit "}"#, "fix it");
@@ -324,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_other_entries() {
+    fn other_entries_show_what_they_set() {
         check(r#"{"type":"compaction","tokensBefore":12345}"#, "[compaction: 12k tokens]");
         check(r#"{"type":"branch_summary","summary":"tried"}"#, "[branch summary]: tried");
         check(r#"{"type":"branch_summary","summary":""}"#, "[branch summary]: (empty)");
@@ -340,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_calls() {
+    fn calls_show_the_tool_and_its_main_arguments() {
         let of = |name: &str, arguments: &str, expected: &str| {
             let mut out = String::new();
             super::call(&mut out, name, Some(super::Raw::new(arguments.as_bytes())));

@@ -1,8 +1,9 @@
-//! Reads JSON text where it lies: one validating pass that yields byte spans.
+//! A JSON parser that validates a text in one pass and returns byte spans. [`self::text`] decodes
+//! and encodes strings, [`Raw`] looks into values that were validated before, [`Object`] writes.
 //!
-//! Accepts what JavaScript's `JSON.parse` accepts in text that may hold bad UTF-8: any nesting
-//! depth, lone surrogate escapes, numbers of any size, duplicate keys. Never recurses and never
-//! copies; decoding strings is the business of [`self::text`], writing objects that of [`Object`].
+//! Accepts what JavaScript's `JSON.parse` accepts, in text that may hold bad UTF-8: any nesting depth,
+//! lone surrogate escapes, numbers of any size, duplicate keys. Must never recurse, since the depth is
+//! up to the file, and never copy what it reads.
 
 pub mod text;
 
@@ -10,14 +11,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 pub use object::Object;
-pub use value::{Elements, Kind, Members, Raw};
+pub use value::{Raw, ValueKind};
 
 mod object;
 mod value;
 
-/// A place within one line, in bytes; `0..0` stands for "absent".
+/// A range of bytes within one line; `0..0` stands for "absent".
 ///
-/// A line longer than `u32::MAX` bytes is never parsed, so 32 bits are enough.
+/// 32 bits are enough: a line longer than `u32::MAX` bytes is never parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// First byte.
@@ -27,42 +28,42 @@ pub struct Span {
 }
 
 impl Span {
-    /// Makes a place; offsets beyond 32 bits are cut, see the type.
+    /// Makes a span; offsets above 32 bits are cut, see the type.
     pub(crate) fn new(start: usize, end: usize) -> Self {
         let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Self { start: narrow(start), end: narrow(end) }
     }
 
-    /// Tells whether there is nothing at this place.
-    pub fn is_absent(self) -> bool {
+    /// Returns whether the span is empty.
+    pub(crate) fn is_absent(self) -> bool {
         self.start == self.end
     }
 
-    /// Gives the span as a range of indices.
+    /// Returns the span as a range of indices.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// Why a text is not JSON, and at which byte.
+/// The place at which a text stops being JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malformed {
-    /// Offset of the first byte that cannot stand there.
+pub struct SyntaxError {
+    /// Offset of the first byte that is not allowed there.
     pub at: usize,
 }
 
-/// A member name, decoded only if it holds an escape.
+/// A member's name, decoded only if it holds an escape.
 #[derive(Debug)]
 pub struct Key<'a>(Cow<'a, [u8]>);
 
 impl Key<'_> {
-    /// Gives the decoded bytes of the name.
+    /// Returns the decoded bytes of the name.
     pub fn name(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// Walks over one JSON text, checking every byte that it passes.
+/// A position in one JSON text; every byte before it has been validated.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
@@ -75,19 +76,19 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Gives the offset of the next unread byte.
+    /// Returns the offset of the next unread byte.
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Gives the text at a place.
+    /// Returns the text of a span.
     pub fn text(&self, span: Span) -> &'a [u8] {
         &self.bytes[span.range()]
     }
 
-    /// Skips white space and gives the next byte without passing it.
+    /// Skips white space and returns the next byte, without consuming it.
     #[inline]
-    pub fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
@@ -96,22 +97,22 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes `{`.
+    /// Consumes `{`.
     #[inline]
-    pub fn begin_object(&mut self) -> Result<(), Malformed> {
+    pub(crate) fn begin_object(&mut self) -> Result<(), SyntaxError> {
         self.expect(b'{')
     }
 
-    /// Passes `[`.
+    /// Consumes `[`.
     #[inline]
-    pub fn begin_array(&mut self) -> Result<(), Malformed> {
+    pub(crate) fn begin_array(&mut self) -> Result<(), SyntaxError> {
         self.expect(b'[')
     }
 
-    /// Passes the next member's name and colon, or the closing brace (`None`).
-    /// `first` must be true on the first call of an object and is kept by this method.
+    /// Consumes the next member's name and colon and returns the name, or `None` after the closing
+    /// brace. `first` must be true in the first call for an object; this method then clears it.
     #[inline]
-    pub fn next_member(&mut self, first: &mut bool) -> Result<Option<Key<'a>>, Malformed> {
+    pub(crate) fn next_member(&mut self, first: &mut bool) -> Result<Option<Key<'a>>, SyntaxError> {
         match self.peek() {
             Some(b'}') => {
                 self.at += 1;
@@ -128,9 +129,10 @@ impl<'a> Cursor<'a> {
         self.key().map(Some)
     }
 
-    /// Passes a comma if one is due and tells whether an element follows; passes `]` otherwise.
+    /// Consumes a comma, or the closing bracket, and returns whether an element follows. `first` as in
+    /// [`Self::next_member`].
     #[inline]
-    pub fn next_element(&mut self, first: &mut bool) -> Result<bool, Malformed> {
+    pub(crate) fn next_element(&mut self, first: &mut bool) -> Result<bool, SyntaxError> {
         match self.peek() {
             Some(b']') => {
                 self.at += 1;
@@ -148,9 +150,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes one value of any kind and gives its place.
+    /// Consumes one value of any kind and returns its span.
     #[inline]
-    pub fn value(&mut self) -> Result<Span, Malformed> {
+    pub fn value(&mut self) -> Result<Span, SyntaxError> {
         let first = self.peek();
         let start = self.at;
         match first {
@@ -165,20 +167,20 @@ impl<'a> Cursor<'a> {
         Ok(Span::new(start, self.at))
     }
 
-    /// Checks that nothing but white space is left.
-    pub fn end(&mut self) -> Result<(), Malformed> {
+    /// Checks that only white space is left.
+    pub fn end(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             None => Ok(()),
             Some(_) => self.fail(),
         }
     }
 
-    fn fail<T>(&self) -> Result<T, Malformed> {
-        Err(Malformed { at: self.at })
+    fn fail<T>(&self) -> Result<T, SyntaxError> {
+        Err(SyntaxError { at: self.at })
     }
 
     #[inline]
-    fn expect(&mut self, byte: u8) -> Result<(), Malformed> {
+    fn expect(&mut self, byte: u8) -> Result<(), SyntaxError> {
         if self.peek() == Some(byte) {
             self.at += 1;
             return Ok(());
@@ -187,16 +189,17 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn key(&mut self) -> Result<Key<'a>, Malformed> {
+    fn key(&mut self) -> Result<Key<'a>, SyntaxError> {
         let start = self.at + 1;
         let (end, escaped) = self.name()?;
         let raw = &self.bytes[start..end];
         Ok(Key(if escaped { Cow::Owned(text::decode(raw).into_owned().into_bytes()) } else { Cow::Borrowed(raw) }))
     }
 
-    /// Passes a member's name and its colon; gives where the name ends and whether it holds an escape.
+    /// Consumes a member's name and its colon; returns the end of the name and whether it holds an
+    /// escape.
     #[inline]
-    fn name(&mut self) -> Result<(usize, bool), Malformed> {
+    fn name(&mut self) -> Result<(usize, bool), SyntaxError> {
         if self.bytes.get(self.at) != Some(&b'"') {
             return self.fail();
         }
@@ -207,10 +210,11 @@ impl<'a> Cursor<'a> {
         Ok((end, escaped))
     }
 
-    /// Passes the rest of a string behind its opening quote; tells whether it holds an escape.
+    /// Consumes the rest of a string after its opening quote; returns whether it holds an escape.
     #[inline]
-    fn string(&mut self) -> Result<bool, Malformed> {
-        // Most strings are names and ids: done here, without a call, they cost half as much.
+    fn string(&mut self) -> Result<bool, SyntaxError> {
+        // Most strings are names and ids without escapes: handled here, without a call, they cost half
+        // as much.
         self.at = text::plain_end(self.bytes, self.at);
         if self.bytes.get(self.at) == Some(&b'"') {
             self.at += 1;
@@ -219,10 +223,10 @@ impl<'a> Cursor<'a> {
         self.string_from_escape().map(|()| true)
     }
 
-    /// Passes the rest of a string whose next byte should be a backslash. Where there is one escape
-    /// there are mostly many, as in source code.
+    /// Consumes the rest of a string whose next byte should be a backslash. A string with one escape
+    /// mostly has many, as source code does, so whole blocks are searched for their ends at once.
     #[inline(never)]
-    fn string_from_escape(&mut self) -> Result<(), Malformed> {
+    fn string_from_escape(&mut self) -> Result<(), SyntaxError> {
         'block: while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<64>) {
             let ends = text::plain_ends(block);
             let mut from = 0;
@@ -250,7 +254,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn expect_quote(&mut self) -> Result<(), Malformed> {
+    fn expect_quote(&mut self) -> Result<(), SyntaxError> {
         if self.bytes.get(self.at) != Some(&b'"') {
             return self.fail();
         }
@@ -258,19 +262,19 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Gives the length of the escape at a backslash.
+    /// Returns the length of the escape at a backslash.
     #[inline(always)]
-    fn escape_at(&self, at: usize) -> Result<usize, Malformed> {
+    fn escape_at(&self, at: usize) -> Result<usize, SyntaxError> {
         let digits = || self.bytes.get(at + 2..at + 6);
         match self.bytes.get(at + 1) {
             Some(b'n' | b'"' | b'\\' | b't' | b'/' | b'r' | b'b' | b'f') => Ok(2),
             Some(b'u') if digits().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) => Ok(6),
-            _ => Err(Malformed { at }),
+            _ => Err(SyntaxError { at }),
         }
     }
 
     #[inline]
-    fn scalar(&mut self, byte: u8) -> Result<(), Malformed> {
+    fn scalar(&mut self, byte: u8) -> Result<(), SyntaxError> {
         match byte {
             b't' => self.literal(b"true"),
             b'f' => self.literal(b"false"),
@@ -279,7 +283,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn literal(&mut self, word: &[u8]) -> Result<(), Malformed> {
+    fn literal(&mut self, word: &[u8]) -> Result<(), SyntaxError> {
         if !self.bytes[self.at..].starts_with(word) {
             return self.fail();
         }
@@ -287,7 +291,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), Malformed> {
+    fn number(&mut self) -> Result<(), SyntaxError> {
         if self.bytes.get(self.at) == Some(&b'-') {
             self.at += 1;
         }
@@ -310,7 +314,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Malformed> {
+    fn digits(&mut self) -> Result<(), SyntaxError> {
         let count = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if count == 0 {
             return self.fail();
@@ -319,9 +323,9 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Passes an object or array with everything in it, keeping one bit a level.
-    fn container(&mut self) -> Result<(), Malformed> {
-        let mut nest = Nest::default();
+    /// Consumes an object or array with everything in it.
+    fn container(&mut self) -> Result<(), SyntaxError> {
+        let mut open = ContainerStack::default();
         'value: loop {
             match self.peek() {
                 Some(b'{') => {
@@ -329,7 +333,7 @@ impl<'a> Cursor<'a> {
                     if self.peek() == Some(b'}') {
                         self.at += 1;
                     } else {
-                        nest.push(true);
+                        open.push(true);
                         self.name()?;
                         continue 'value;
                     }
@@ -339,7 +343,7 @@ impl<'a> Cursor<'a> {
                     if self.peek() == Some(b']') {
                         self.at += 1;
                     } else {
-                        nest.push(false);
+                        open.push(false);
                         continue 'value;
                     }
                 }
@@ -351,7 +355,7 @@ impl<'a> Cursor<'a> {
                 None => return self.fail(),
             }
             loop {
-                let Some(in_object) = nest.top() else { return Ok(()) };
+                let Some(in_object) = open.top() else { return Ok(()) };
                 match (self.peek(), in_object) {
                     (Some(b','), true) => {
                         self.at += 1;
@@ -365,7 +369,7 @@ impl<'a> Cursor<'a> {
                     }
                     (Some(b'}'), true) | (Some(b']'), false) => {
                         self.at += 1;
-                        nest.pop();
+                        open.pop();
                     }
                     _ => return self.fail(),
                 }
@@ -374,16 +378,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The open containers around a value, one bit a level (set = object), so that hostile nesting
-/// costs an eighth of a byte a level and no stack.
+/// The open containers around a value, one bit per level (set = object): hostile nesting costs an
+/// eighth of a byte per level and no call stack.
 #[derive(Default)]
-struct Nest {
+struct ContainerStack {
     depth: u32,
     current: u64,
     full: Vec<u64>,
 }
 
-impl Nest {
+impl ContainerStack {
     fn push(&mut self, object: bool) {
         if self.depth == u64::BITS {
             self.full.push(self.current);
@@ -411,7 +415,7 @@ impl Nest {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cursor, Kind, Raw};
+    use super::{Cursor, Raw, ValueKind};
 
     fn accepts(text: &[u8]) -> bool {
         let mut cursor = Cursor::new(text);
@@ -420,22 +424,17 @@ mod tests {
 
     #[test]
     fn accepts_what_json_parse_accepts() {
-        for text in [
-            "{}",
-            "[]",
+        let short = ["{}", "[]", "1e400", "-0", "0.5E+3", "true", "null"];
+        let long = [
             " [ 1 , 2 ] ",
             r#"{"a":{"b":[{}]}}"#,
             r#""\ud83d""#,
-            "1e400",
-            "-0",
-            "0.5E+3",
-            "true",
-            "null",
             r#"{"a":1,"a":2}"#,
             "\"\u{7f}\u{2028}\"",
             r#""\/\b\f\n\r\t\\\"\u00e9""#,
             "12345678901234567890",
-        ] {
+        ];
+        for text in short.into_iter().chain(long) {
             assert!(accepts(text.as_bytes()), "{text}");
         }
         assert!(accepts(b"\"\xff\xfe bad UTF-8\""));
@@ -443,44 +442,25 @@ mod tests {
 
     #[test]
     fn rejects_what_json_parse_rejects() {
-        for text in [
-            "",
-            "{",
-            "}",
-            "[1,]",
+        let brackets = ["", "{", "}", "[1,]", "{,}", "[,1]", "[1}", "{]", "{} {}", "1 2", "[1 2]"];
+        let scalars = ["01", "1.", ".5", "+1", "1e", "--1", "tru", "nul", "NaN", "\"open", r#""\x""#];
+        let long = [
             "{\"a\":1,}",
-            "{,}",
-            "[,1]",
-            "01",
-            "1.",
-            ".5",
-            "+1",
-            "1e",
-            "--1",
-            "tru",
-            "nul",
-            "NaN",
             r#"{"a" 1}"#,
             r#"{a:1}"#,
-            r#""\x""#,
             r#""\u12g4""#,
             "\"a\nb\"",
             "\"tab\tb\"",
-            "\"open",
-            "[1}",
-            "{]",
-            "{} {}",
-            "1 2",
-            "[1 2]",
             r#"{"a":1 "b":2}"#,
             "\u{feff}1",
-        ] {
+        ];
+        for text in brackets.into_iter().chain(scalars).chain(long) {
             assert!(!accepts(text.as_bytes()), "{text}");
         }
     }
 
     #[test]
-    fn nesting_needs_no_stack() {
+    fn deep_nesting_needs_no_call_stack() {
         let deep = 200_000;
         let mut text = "[{\"a\":".repeat(deep).into_bytes();
         text.extend_from_slice(b"1");
@@ -526,6 +506,6 @@ mod tests {
         assert_eq!(raw.get("a").map(|a| a.elements().count()), Some(2));
         assert_eq!(raw.get_str("b").as_deref(), Some("x"));
         assert_eq!(raw.get("c"), None);
-        assert_eq!(raw.get("a").map(Raw::kind), Some(Kind::Array));
+        assert_eq!(raw.get("a").map(Raw::kind), Some(ValueKind::Array));
     }
 }

@@ -1,8 +1,9 @@
-//! Writes objects member by member, in the order in which members are given.
+//! Writes JSON objects member by member, in the order of the calls. What is written once is never read
+//! again: keeping names unique is up to the caller.
 
 use super::text::push_json;
 
-/// An object at the end of a buffer. Its brace is closed when it is dropped.
+/// A JSON object being written at the end of a buffer; dropping it writes the closing brace.
 #[derive(Debug)]
 pub struct Object<'o> {
     out: &'o mut Vec<u8>,
@@ -16,14 +17,14 @@ impl<'o> Object<'o> {
         Self { out, is_empty: true }
     }
 
-    /// Goes on with the object that `out` ends with, to add members.
-    pub fn reopen(out: &'o mut Vec<u8>) -> Self {
+    /// Continues the object that `out` ends with, to add members.
+    pub(crate) fn reopen(out: &'o mut Vec<u8>) -> Self {
         out.pop_if(|byte| *byte == b'}');
         let is_empty = out.trim_ascii_end().last() == Some(&b'{');
         Self { out, is_empty }
     }
 
-    /// Goes on with an object whose first members are written elsewhere.
+    /// Continues an object whose first members were written elsewhere.
     pub fn resume(out: &'o mut Vec<u8>) -> Self {
         Self { out, is_empty: false }
     }
@@ -51,7 +52,7 @@ impl<'o> Object<'o> {
     }
 
     /// Adds a string, or null.
-    pub fn str_or_null(&mut self, name: &str, value: Option<&str>) -> &mut Self {
+    pub(crate) fn str_or_null(&mut self, name: &str, value: Option<&str>) -> &mut Self {
         match value {
             Some(value) => self.str(name, value),
             None => self.json(name, b"null"),
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn members_stand_in_the_order_in_which_they_are_given() {
+    fn members_are_written_in_the_order_of_the_calls() {
         check("", |_| {}, |out| Object::new(out), "{}");
         let all = |object: &mut Object<'_>| {
             object.str("b", "x\"\n").str_or_null("a", None).str_or_null("a", Some("y")).number("n", -7_i32);
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_continued() {
+    fn reopened_object_gets_commas_where_needed() {
         let add = |object: &mut Object<'_>| _ = object.number("n", 1_i32);
         check("{}", add, |out| Object::reopen(out), r#"{"n":1}"#);
         check("{ }", add, |out| Object::reopen(out), r#"{ "n":1}"#);

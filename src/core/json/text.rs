@@ -1,31 +1,31 @@
-//! Strings as session files hold them: JSON escapes, lone surrogates, bad UTF-8.
+//! Decodes and encodes strings as session files hold them: JSON escapes, lone surrogates, bad UTF-8.
 //!
-//! Reading is lenient and never fails: what is no character becomes U+FFFD, as it does in the
-//! agents. Nothing here makes text safe for a terminal; that is the business of `ui::escape`.
+//! Decoding is lenient and never fails: what is not a character becomes U+FFFD, as it does in the
+//! agents. Must not be taken for terminal escaping, which is done in `ui::escape`.
 
 use std::borrow::Cow;
 
-/// What stands for a lone surrogate or for bytes that are not UTF-8.
+/// Replaces lone surrogates and bytes that are not UTF-8.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// Decodes what stands between the quotes of a JSON string.
-pub fn decode(raw: &[u8]) -> Cow<'_, str> {
+/// Decodes the body of a JSON string: the bytes between its quotes.
+pub(crate) fn decode(raw: &[u8]) -> Cow<'_, str> {
     // Most strings are ids: short and plain.
     if plain_end(raw, 0) == raw.len() || !raw.contains(&b'\\') {
         return lossy(raw);
     }
     let mut out = String::with_capacity(raw.len());
-    for piece in Pieces(raw) {
+    for piece in StringParts(raw) {
         match piece {
-            Piece::Plain(bytes) => out.push_str(&lossy(bytes)),
-            Piece::Char(char) => out.push(char),
+            StringPart::Plain(bytes) => out.push_str(&lossy(bytes)),
+            StringPart::Char(char) => out.push(char),
         }
     }
     Cow::Owned(out)
 }
 
-/// Gives text with U+FFFD in place of bad UTF-8. Checking first is several times as fast as looking
-/// for what is bad.
+/// Returns text with U+FFFD in place of bad UTF-8. A check first is several times as fast as the search
+/// for bad bytes.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -33,15 +33,15 @@ fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Adds `text` to `out` as a JSON string with its quotes.
+/// Appends `text` to `out` as a JSON string with its quotes.
 pub fn push_json(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     push_json_body(out, text);
     out.push(b'"');
 }
 
-/// Adds `text` to `out` as it stands between the quotes of a JSON string.
-pub fn push_json_body(out: &mut Vec<u8>, text: &str) {
+/// Appends `text` to `out` as the body of a JSON string, without quotes.
+pub(crate) fn push_json_body(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
@@ -62,34 +62,34 @@ pub fn push_json_body(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Collects words: white space runs collapse to one space, none at the start, and no more than a
-/// given number of characters is taken.
+/// Appends text to a string as words: runs of white space become one space, leading white space is
+/// dropped, and at most a given number of characters is taken.
 #[derive(Debug)]
-pub struct Words<'a> {
+pub struct WordWriter<'a> {
     out: &'a mut String,
     left: usize,
     start: usize,
     space: bool,
 }
 
-impl<'a> Words<'a> {
-    /// Adds to `out`, at most `limit` characters.
+impl<'a> WordWriter<'a> {
+    /// Starts to append to `out`, at most `limit` characters.
     pub fn new(out: &'a mut String, limit: usize) -> Self {
         let start = out.len();
         Self { out, left: limit, start, space: false }
     }
 
-    /// Tells whether nothing more is taken.
-    pub fn is_full(&self) -> bool {
+    /// Returns whether the limit is reached.
+    pub(crate) fn is_full(&self) -> bool {
         self.left == 0
     }
 
-    /// Tells whether no word has been taken yet.
+    /// Returns whether no word has been taken yet.
     pub fn is_empty(&self) -> bool {
         self.out.len() == self.start
     }
 
-    /// Takes plain text.
+    /// Appends plain text.
     pub fn push_str(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() && self.left > 0 {
@@ -109,28 +109,28 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Takes what stands between the quotes of a JSON string, decoding no more than is needed.
+    /// Appends the body of a JSON string, decoding no more than is needed.
     pub fn push_json(&mut self, raw: &[u8]) {
-        for piece in Pieces(raw) {
+        for piece in StringParts(raw) {
             if self.left == 0 {
                 return;
             }
             match piece {
-                Piece::Plain(bytes) => self.push_bytes(bytes),
-                Piece::Char(char) => self.push_str(char.encode_utf8(&mut [0; 4])),
+                StringPart::Plain(bytes) => self.push_bytes(bytes),
+                StringPart::Char(char) => self.push_str(char.encode_utf8(&mut [0; 4])),
             }
         }
     }
 
     fn push_bytes(&mut self, bytes: &[u8]) {
-        // A character has a byte at least, so that more than is left is decoded only where white
+        // A character is at least one byte, so that more than is left is decoded only where white
         // space collapses.
         const FEWEST: usize = 16;
         let mut rest = bytes;
         while !rest.is_empty() && self.left > 0 {
             let mut end = rest.len().min(self.left.max(FEWEST));
             if end < rest.len() {
-                // Not within a character; what goes on for longer than one is none.
+                // Not within a character; a longer run of continuation bytes is bad UTF-8 anyway.
                 let is_start = |back: &usize| rest[end - back] & 0xc0 != 0x80;
                 end -= (0..4).find(is_start).unwrap_or(0);
             }
@@ -139,21 +139,21 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Tells whether a space is due before the next word.
+    /// Returns whether a space is due before the next word.
     fn is_space_due(&self) -> bool {
         self.space && self.out.len() > self.start
     }
 
-    /// Gives how many characters can be taken behind the space that may be due.
+    /// Returns how many characters fit after the space that may be due.
     fn room(&self) -> usize {
         self.left - usize::from(self.is_space_due())
     }
 
-    /// Takes what starts and ends with a word, as many characters as there is room for.
+    /// Appends text that starts and ends with a word and that has room, after the space that is due.
     fn take(&mut self, text: &str, chars: usize) {
         if self.is_space_due() {
             if self.left < 2 {
-                // No room for a space and something behind it.
+                // No room for the space and a character after it.
                 self.left = 0;
                 return;
             }
@@ -166,8 +166,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Gives the length of the words of ASCII at the front, with single spaces between them, up to a
-/// limit.
+/// Returns the length of the ASCII words at the front that have single spaces between them, at most
+/// `limit`.
 fn plain_words(bytes: &[u8], limit: usize) -> usize {
     let bytes = &bytes[..bytes.len().min(limit)];
     let mut at = 0;
@@ -183,18 +183,18 @@ fn plain_words(bytes: &[u8], limit: usize) -> usize {
     at
 }
 
-/// Tells whether a JSON string body has anything but white space in it.
-pub fn has_words(raw: &[u8]) -> bool {
+/// Returns whether the body of a JSON string has anything but white space.
+pub(crate) fn has_words(raw: &[u8]) -> bool {
     if raw.first().is_some_and(|&byte| byte.is_ascii_graphic() && byte != b'\\') {
         return true;
     }
     let mut out = String::new();
-    let mut words = Words::new(&mut out, 1);
+    let mut words = WordWriter::new(&mut out, 1);
     words.push_json(raw);
     !words.is_empty()
 }
 
-/// Gives the offset of the first byte at or behind `at` that ends a plain run in a string: a
+/// Returns the offset of the first byte from `at` on that ends a plain run in a string, which is a
 /// quote, a backslash or a control character; the length of `bytes` if there is none.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
@@ -224,12 +224,12 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Gives a bit for each byte of a block, the first lowest, that ends a plain run, as [`plain_end`]
-/// does. Compilers make vector instructions of the loops; where runs are short, one look at a whole
-/// block costs less than many at eight bytes.
+/// Returns one bit per byte of a block, the first byte lowest, set where [`plain_end`] would stop.
+/// Compilers make vector instructions of the loops; where runs are short, one search of a whole block
+/// costs less than many of eight bytes.
 #[inline]
 pub(crate) fn plain_ends(block: &[u8; 64]) -> u64 {
-    // Moves the lowest bits of eight bytes into one byte, which comes out on top.
+    // A multiplication by this gathers the lowest bits of eight bytes in the highest byte.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     let ends = block.map(|byte| u8::from((byte == b'"') | (byte == b'\\') | (byte < 0x20)));
     let (words, _) = ends.as_chunks::<8>();
@@ -237,24 +237,24 @@ pub(crate) fn plain_ends(block: &[u8; 64]) -> u64 {
     bits.enumerate().fold(0, |all, (at, bits)| all | bits << (8 * at))
 }
 
-/// A part of a JSON string body: a run without escapes, or one decoded escape.
-enum Piece<'a> {
+/// A part of the body of a JSON string: a run without escapes, or one decoded escape.
+enum StringPart<'a> {
     Plain(&'a [u8]),
     Char(char),
 }
 
-/// Iterator over the parts of a JSON string body.
-struct Pieces<'a>(&'a [u8]);
+/// Iterator over the parts of the body of a JSON string.
+struct StringParts<'a>(&'a [u8]);
 
-impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
+impl<'a> Iterator for StringParts<'a> {
+    type Item = StringPart<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<StringPart<'a>> {
         let bytes = self.0;
         if *bytes.first()? != b'\\' {
             let end = plain_end(bytes, 0);
-            // A quote or control character cannot stand here in validated text; pass it all the
-            // same, so that no input stops the walk.
+            // A quote or control character cannot occur in validated text; it is passed all the same,
+            // so that no input stops the iterator.
             let end = if end == 0 || bytes.get(end).is_some_and(|&byte| byte != b'\\') {
                 bytes.iter().position(|&byte| byte == b'\\').unwrap_or(bytes.len())
             } else {
@@ -262,7 +262,7 @@ impl<'a> Iterator for Pieces<'a> {
             };
             let (plain, rest) = bytes.split_at(end);
             self.0 = rest;
-            return Some(Piece::Plain(plain));
+            return Some(StringPart::Plain(plain));
         }
         let (char, length) = match bytes.get(1) {
             Some(b'n') => ('\n', 2),
@@ -275,11 +275,11 @@ impl<'a> Iterator for Pieces<'a> {
             _ => (REPLACEMENT, 1),
         };
         self.0 = &bytes[length.min(bytes.len())..];
-        Some(Piece::Char(char))
+        Some(StringPart::Char(char))
     }
 }
 
-/// Decodes `\uXXXX`, or a pair of them that make one character; gives the length in bytes.
+/// Decodes `\uXXXX`, or a surrogate pair of them; returns the character and the length in bytes.
 fn unicode_escape(bytes: &[u8]) -> (char, usize) {
     let Some(first) = hex4(bytes, 2) else { return (REPLACEMENT, 2) };
     if (0xd800..0xdc00).contains(&first)
@@ -300,11 +300,11 @@ fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Words, decode, has_words, plain_end, plain_ends, push_json};
+    use super::{WordWriter, decode, has_words, plain_end, plain_ends, push_json};
 
     fn words(raw: &str, limit: usize) -> String {
         let mut out = String::from("> ");
-        Words::new(&mut out, limit).push_json(raw.as_bytes());
+        WordWriter::new(&mut out, limit).push_json(raw.as_bytes());
         out.split_off(2)
     }
 
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn words_collapse_and_stop() {
+    fn white_space_collapses_and_the_limit_holds() {
         assert_eq!(words(r"  a\n\n b\tc  ", 99), "a b c");
         assert_eq!(words("a\u{2028}b\u{85}c", 99), "a b c");
         assert_eq!(words("abcdef", 3), "abc");
@@ -336,13 +336,13 @@ mod tests {
     }
 
     #[test]
-    fn blank_text_has_no_words() {
+    fn text_of_white_space_has_no_words() {
         assert!(!has_words(br" \n\t\u00a0"));
         assert!(has_words(br" \n."));
     }
 
     #[test]
-    fn written_strings_read_back() {
+    fn encoded_strings_decode_to_the_same_text() {
         for text in ["", "plain", "q\"b\\s\n\r\t\u{1}\u{1f}\u{7f}é🙂\u{2028}"] {
             let mut out = Vec::new();
             push_json(&mut out, text);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_plain_runs_are_found_in_blocks_as_one_by_one() {
+    fn plain_ends_agrees_with_plain_end() {
         for byte in 0..=u8::MAX {
             for at in 0..64 {
                 let mut block = [b'\xe9'; 64];

@@ -1,13 +1,14 @@
-//! Values inside a text that has been validated before, looked into as far as is needed.
+//! Values inside a text that has been validated before, parsed again as far as is needed. Must only
+//! be given text that a [`Cursor`] accepted; other text is safe, but reads as `null` or empty.
 
 use std::borrow::Cow;
 
 use super::text;
 use super::{Cursor, Key};
 
-/// The kinds of JSON values, told by their first byte.
+/// The kinds of JSON values, known from their first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -22,35 +23,35 @@ pub enum Kind {
     Object,
 }
 
-/// One value inside a text that has been validated before; wrong text reads as `null` or empty.
+/// The text of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a>(&'a [u8]);
 
 impl<'a> Raw<'a> {
-    /// Takes the trimmed text of one value.
+    /// Wraps the text of one value, without white space around it.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// Gives the text as it stands in the file.
+    /// Returns the text as stored.
     pub fn bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// Tells the kind of the value.
-    pub fn kind(self) -> Kind {
+    /// Returns the kind of the value.
+    pub fn kind(self) -> ValueKind {
         match self.0.first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'-' | b'0'..=b'9') => Kind::Number,
-            _ => Kind::Null,
+            Some(b'{') => ValueKind::Object,
+            Some(b'[') => ValueKind::Array,
+            Some(b'"') => ValueKind::String,
+            Some(b't' | b'f') => ValueKind::Bool,
+            Some(b'-' | b'0'..=b'9') => ValueKind::Number,
+            _ => ValueKind::Null,
         }
     }
 
-    /// Gives what stands between the quotes of a string, undecoded.
-    pub fn string_body(self) -> Option<&'a [u8]> {
+    /// Returns the body of a string, undecoded; `None` for other kinds.
+    pub(crate) fn string_body(self) -> Option<&'a [u8]> {
         match self.0 {
             [b'"', body @ .., b'"'] => Some(body),
             _ => None,
@@ -64,88 +65,50 @@ impl<'a> Raw<'a> {
 
     /// Reads a number as JavaScript would; `None` for other kinds.
     pub fn number(self) -> Option<f64> {
-        if self.kind() != Kind::Number {
+        if self.kind() != ValueKind::Number {
             return None;
         }
         std::str::from_utf8(self.0).ok()?.parse().ok()
     }
 
-    /// Tells whether the value is `true`.
-    pub fn is_true(self) -> bool {
+    /// Returns whether the value is `true`.
+    pub(crate) fn is_true(self) -> bool {
         self.0 == b"true"
     }
 
-    /// Finds a member of an object; of several with the same name the last one counts.
+    /// Returns a member of an object; of several with one name the last one counts.
     pub fn get(self, name: &str) -> Option<Raw<'a>> {
         self.members().filter(|(key, _)| key.name() == name.as_bytes()).last().map(|(_, value)| value)
     }
 
-    /// Finds a member that is a string and decodes it.
+    /// Returns a member that is a string, decoded.
     pub fn get_str(self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name)?.str()
     }
 
-    /// Goes through the members of an object, in the order of the text.
-    pub fn members(self) -> Members<'a> {
+    /// Iterates over the members of an object, in the order of the text; other kinds have none.
+    pub fn members(self) -> impl Iterator<Item = (Key<'a>, Raw<'a>)> {
         let mut cursor = Cursor::new(self.0);
-        let open = self.kind() == Kind::Object && cursor.begin_object().is_ok();
-        Members { cursor, first: true, open }
+        let mut open = self.kind() == ValueKind::Object && cursor.begin_object().is_ok();
+        let mut first = true;
+        std::iter::from_fn(move || {
+            let key = if open { cursor.next_member(&mut first).ok().flatten() } else { None };
+            let member = key.and_then(|key| cursor.value().ok().map(|span| (key, Raw(cursor.text(span)))));
+            open = member.is_some();
+            member
+        })
     }
 
-    /// Goes through the elements of an array.
-    pub fn elements(self) -> Elements<'a> {
+    /// Iterates over the elements of an array; other kinds have none.
+    pub fn elements(self) -> impl Iterator<Item = Raw<'a>> {
         let mut cursor = Cursor::new(self.0);
-        let open = self.kind() == Kind::Array && cursor.begin_array().is_ok();
-        Elements { cursor, first: true, open }
-    }
-}
-
-/// Iterator over the members of an object.
-#[derive(Debug)]
-pub struct Members<'a> {
-    cursor: Cursor<'a>,
-    first: bool,
-    open: bool,
-}
-
-impl<'a> Iterator for Members<'a> {
-    type Item = (Key<'a>, Raw<'a>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if !self.open {
-            return None;
-        }
-        let member = self.cursor.next_member(&mut self.first).ok().flatten().and_then(|key| {
-            let span = self.cursor.value().ok()?;
-            Some((key, Raw(&self.cursor.bytes[span.range()])))
-        });
-        self.open = member.is_some();
-        member
-    }
-}
-
-/// Iterator over the elements of an array.
-#[derive(Debug)]
-pub struct Elements<'a> {
-    cursor: Cursor<'a>,
-    first: bool,
-    open: bool,
-}
-
-impl<'a> Iterator for Elements<'a> {
-    type Item = Raw<'a>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if !self.open || self.cursor.next_element(&mut self.first) != Ok(true) {
-            self.open = false;
-            return None;
-        }
-        match self.cursor.value() {
-            Ok(span) => Some(Raw(&self.cursor.bytes[span.range()])),
-            Err(_) => {
-                self.open = false;
-                None
-            }
-        }
+        let mut open = self.kind() == ValueKind::Array && cursor.begin_array().is_ok();
+        let mut first = true;
+        std::iter::from_fn(move || {
+            open = open && cursor.next_element(&mut first) == Ok(true);
+            let value = if open { cursor.value().ok() } else { None };
+            open = value.is_some();
+            value.map(|span| Raw(cursor.text(span)))
+        })
     }
 }

@@ -1,27 +1,27 @@
-//! Old versions: the ids that entries get, and what changes in their lines. The same rules serve
-//! reading (in memory) and the files that are written.
+//! What changes in the lines of old versions, and the ids that their entries get. The same rules serve
+//! sessions in memory and migrated files. Must splice bytes and never serialise a line anew.
 
 use std::borrow::Cow;
 
 use uuid::Uuid;
 
 use crate::core::json::text;
-use crate::core::json::{Cursor, Kind, Raw, Span};
+use crate::core::json::{Cursor, Raw, Span, ValueKind};
 
-/// Makes the ids of version 1 entries: deterministic, so that one file always gets the same ones.
+/// Generates the ids of version 1 entries: the same for the same file, each time it is read.
 #[derive(Debug)]
-pub(crate) struct Ids {
+pub(crate) struct IdGenerator {
     namespace: Uuid,
     ordinal: u32,
 }
 
-impl Ids {
-    /// Starts for a session; `ordinal` lines that are no header have gone by.
+impl IdGenerator {
+    /// Starts for a session with `ordinal` well-formed lines before its header.
     pub(crate) fn new(header_id: &str, ordinal: u32) -> Self {
         Self { namespace: Uuid::new_v5(&Uuid::NAMESPACE_OID, header_id.as_bytes()), ordinal }
     }
 
-    /// Gives the next line's id: the first of its candidates that is free.
+    /// Returns the id of the next line: the first of its candidates that is free.
     pub(crate) fn next(&mut self, is_free: impl Fn(&str) -> bool) -> String {
         let ordinal = self.ordinal;
         self.ordinal += 1;
@@ -38,22 +38,21 @@ impl Ids {
     }
 }
 
-/// Sets ids that an entry names; a missing member goes right behind `type`.
+/// Returns an entry with members set to ids or null; a missing member is inserted after `type`.
 pub(crate) fn with_ids<'a>(object: &'a [u8], changes: &[(&str, Option<&str>)]) -> Cow<'a, [u8]> {
     if changes.is_empty() {
         return Cow::Borrowed(object);
     }
-    let mut edits = Edits::default();
+    let mut edits = TextEdits::default();
     put_members(&mut edits, object, &members(object), changes);
     edits.apply(object)
 }
 
-/// Sets a header's version.
+/// Returns a header with version 3.
 pub(crate) fn header(object: &[u8]) -> Cow<'_, [u8]> {
     let members = members(object);
-    let mut edits = Edits::default();
-    let last = |name: &[u8]| members.iter().rfind(|member| member.name == name);
-    match (last(b"version"), last(b"type")) {
+    let mut edits = TextEdits::default();
+    match (last(&members, "version"), last(&members, "type")) {
         (Some(version), _) => edits.replace(version.value, b"3".to_vec()),
         (None, Some(kind)) => edits.insert(kind.value.end, b",\"version\":3".to_vec()),
         (None, None) => {}
@@ -61,40 +60,39 @@ pub(crate) fn header(object: &[u8]) -> Cow<'_, [u8]> {
     edits.apply(object)
 }
 
-/// What a version 1 entry gets.
+/// The ids that a version 1 entry gets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct EntryLinks<'a> {
     pub(crate) id: &'a str,
     pub(crate) parent: Option<&'a str>,
 }
 
-/// Brings an entry's text to version 3, changing only what must change.
+/// Returns an entry's text as version 3 has it, with as few changes as possible.
 ///
-/// `place` is given for version 1; `kept` maps a line index of version 1 to the id of that entry
-/// if it is this one or an earlier one.
+/// `links` is given for version 1; `kept` returns the id for a line index of version 1, if it is of
+/// this entry or an earlier one.
 pub(crate) fn rewrite<'a>(
     object: &'a [u8],
-    place: Option<Place<'_>>,
+    links: Option<EntryLinks<'_>>,
     kept: impl Fn(f64) -> Option<String>,
 ) -> Cow<'a, [u8]> {
-    let mut edits = Edits::default();
-    if let Some(place) = place {
-        lay_in_tree(&mut edits, object, place, kept);
+    let mut edits = TextEdits::default();
+    if let Some(links) = links {
+        link(&mut edits, object, links, kept);
     }
     rename_role(&mut edits, object);
     edits.apply(object)
 }
 
-fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn(f64) -> Option<String>) {
+fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl Fn(f64) -> Option<String>) {
     let members = members(object);
-    let last = |name: &str| members.iter().rfind(|member| member.name == name.as_bytes());
-    let is_compaction = last("type").is_some_and(|member| &object[member.value.range()] == b"\"compaction\"");
-    put_members(edits, object, &members, &[("id", Some(place.id)), ("parentId", place.parent)]);
+    let is_compaction = last(&members, "type").is_some_and(|member| &object[member.value.range()] == b"\"compaction\"");
+    put_members(edits, object, &members, &[("id", Some(links.id)), ("parentId", links.parent)]);
     if !is_compaction {
         return;
     }
-    let Some(last) = last("firstKeptEntryIndex").map(|member| member.value) else { return };
-    let index = Raw::new(&object[last.range()]).number();
+    let Some(counted) = last(&members, "firstKeptEntryIndex").map(|member| member.value) else { return };
+    let index = Raw::new(&object[counted.range()]).number();
     let Some(index) = index.filter(|index| index.fract() == 0.0) else { return };
     let kept = kept(index);
     let mut stays_before = false;
@@ -102,14 +100,14 @@ fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn
         let is_index = member.name == b"firstKeptEntryIndex";
         match &kept {
             _ if !is_index => stays_before = true,
-            Some(id) if member.value == last => {
+            Some(id) if member.value == counted => {
                 let mut json = Vec::new();
                 text::push_json(&mut json, id);
                 edits.replace(member.key, b"\"firstKeptEntryId\"".to_vec());
                 edits.replace(member.value, json);
                 stays_before = true;
             }
-            // A comma goes with it: the one before it, if something stays there, else the one behind.
+            // A comma is removed with it: the one before, if a member before stays, else the one after.
             _ if stays_before => {
                 edits.replace(Span { start: members[at - 1].value.end, end: member.value.end }, Vec::new());
             }
@@ -121,9 +119,8 @@ fn lay_in_tree(edits: &mut Edits, object: &[u8], place: Place<'_>, kept: impl Fn
     }
 }
 
-/// Sets members to strings or null: in place, or right behind `type`.
-fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[(&str, Option<&str>)]) {
-    let last = |name: &str| members.iter().rfind(|member| member.name == name.as_bytes());
+/// Sets members to strings or null: existing ones in place, others after `type`.
+fn put_members(edits: &mut TextEdits, object: &[u8], members: &[MemberSpans], changes: &[(&str, Option<&str>)]) {
     let mut fresh = Vec::new();
     for &(name, value) in changes {
         let mut json = Vec::new();
@@ -131,7 +128,7 @@ fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[
             Some(value) => text::push_json(&mut json, value),
             None => json.extend_from_slice(b"null"),
         }
-        match last(name) {
+        match last(members, name) {
             Some(member) => edits.replace(member.value, json),
             None => {
                 fresh.push(b',');
@@ -144,8 +141,8 @@ fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[
     if fresh.is_empty() {
         return;
     }
-    // Right behind `type`; without one in front of everything.
-    match (last("type"), members.first()) {
+    // Without `type` they become the first members.
+    match (last(members, "type"), members.first()) {
         (Some(kind), _) => edits.insert(kind.value.end, fresh),
         (None, Some(first)) => {
             fresh.remove(0);
@@ -160,8 +157,8 @@ fn put_members(edits: &mut Edits, object: &[u8], members: &[Member], changes: &[
     }
 }
 
-/// Calls the role `hookMessage` by its current name.
-fn rename_role(edits: &mut Edits, object: &[u8]) {
+/// Replaces the role `hookMessage` by its current name, `custom`.
+fn rename_role(edits: &mut TextEdits, object: &[u8]) {
     let members = |at: Span| (members(&object[at.range()]), at.start);
     let whole = Span::new(0, object.len());
     let last = |at: Span, name: &[u8]| {
@@ -170,7 +167,7 @@ fn rename_role(edits: &mut Edits, object: &[u8]) {
         Some(Span { start: member.value.start + shift, end: member.value.end + shift })
     };
     let is = |at: Span, text: &str| Raw::new(&object[at.range()]).str().as_deref() == Some(text);
-    // Most lines do not name it anywhere: that is much quicker to see.
+    // Most lines do not have the name anywhere, which is much faster to find out.
     if memchr::memmem::find(object, b"hookMessage").is_none() && memchr::memmem::find(object, b"\\u").is_none() {
         return;
     }
@@ -183,39 +180,44 @@ fn rename_role(edits: &mut Edits, object: &[u8]) {
     }
 }
 
-/// Where one member of an object stands.
-struct Member {
+/// One member of an object and its spans.
+struct MemberSpans {
     name: Vec<u8>,
-    /// The name with its quotes.
+    /// The span of the name with its quotes.
     key: Span,
     value: Span,
 }
 
-/// Goes through the members of an object that is known to be well-formed.
-fn members(object: &[u8]) -> Vec<Member> {
+/// Returns the last member with a name, which is the one that counts.
+fn last<'m>(members: &'m [MemberSpans], name: &str) -> Option<&'m MemberSpans> {
+    members.iter().rfind(|member| member.name == name.as_bytes())
+}
+
+/// Returns the members of an object that is known to be well-formed.
+fn members(object: &[u8]) -> Vec<MemberSpans> {
     let mut cursor = Cursor::new(object);
     let mut out = Vec::new();
-    if Raw::new(object).kind() != Kind::Object || cursor.begin_object().is_err() {
+    if Raw::new(object).kind() != ValueKind::Object || cursor.begin_object().is_err() {
         return out;
     }
     let mut first = true;
     loop {
         let before = cursor.position();
         let Ok(Some(key)) = cursor.next_member(&mut first) else { return out };
-        let behind = cursor.position();
-        let start = before + object[before..behind].iter().position(|&byte| byte == b'"').unwrap_or(0);
-        let end = before + object[before..behind].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
+        let after = cursor.position();
+        let start = before + object[before..after].iter().position(|&byte| byte == b'"').unwrap_or(0);
+        let end = before + object[before..after].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
         let name = key.name().to_vec();
         let Ok(value) = cursor.value() else { return out };
-        out.push(Member { name, key: Span::new(start, end), value });
+        out.push(MemberSpans { name, key: Span::new(start, end), value });
     }
 }
 
-/// Changes to a text, each at a place of its own.
+/// Changes to a text, at places that do not overlap.
 #[derive(Default)]
-struct Edits(Vec<(Span, Vec<u8>)>);
+struct TextEdits(Vec<(Span, Vec<u8>)>);
 
-impl Edits {
+impl TextEdits {
     fn replace(&mut self, span: Span, with: Vec<u8>) {
         self.0.push((span, with));
     }
@@ -244,18 +246,18 @@ impl Edits {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, rewrite};
+    use super::{EntryLinks, rewrite};
 
     fn check(line: &str, expected: &str) {
-        let place = Place { id: "00000002", parent: Some("00000001") };
+        let links = EntryLinks { id: "00000002", parent: Some("00000001") };
         let kept = |index: f64| (index == 1.0).then(|| "00000001".to_owned());
-        let out = rewrite(line.as_bytes(), Some(place), kept);
+        let out = rewrite(line.as_bytes(), Some(links), kept);
         assert_eq!(String::from_utf8_lossy(&out), expected);
         assert!(serde_json::from_slice::<serde::de::IgnoredAny>(&out).is_ok());
     }
 
     #[test]
-    fn new_members_go_behind_type() {
+    fn new_members_go_after_type() {
         check(r#"{"type":"x","n":1E5}"#, r#"{"type":"x","id":"00000002","parentId":"00000001","n":1E5}"#);
         check(r#"{ "n": 1, "type" : "x" }"#, r#"{ "n": 1, "type" : "x","id":"00000002","parentId":"00000001" }"#);
         check(r#"{"n":1}"#, r#"{"id":"00000002","parentId":"00000001","n":1}"#);
@@ -264,13 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn existing_members_keep_their_place() {
+    fn existing_members_are_replaced_in_place() {
         check(r#"{"id":7,"type":"x","parentId":"?"}"#, r#"{"id":"00000002","type":"x","parentId":"00000001"}"#);
         check(r#"{"type":"x","id":1,"id":2}"#, r#"{"type":"x","parentId":"00000001","id":1,"id":"00000002"}"#);
     }
 
     #[test]
-    fn kept_index_becomes_an_id() {
+    fn first_kept_index_becomes_an_id() {
         let of = |rest: &str| format!(r#"{{"type":"compaction","id":"00000002","parentId":"00000001"{rest}}}"#);
         let check = |rest: &str, expected: &str| check(&format!(r#"{{"type":"compaction"{rest}}}"#), &of(expected));
         check(r#","firstKeptEntryIndex": 1 ,"a":0"#, r#","firstKeptEntryId": "00000001" ,"a":0"#);

@@ -1,43 +1,50 @@
-//! Copies old sessions as version 3: one pass, line by line, by the rules of [`lines`].
+//! Migrates sessions of version 1 and 2 to version 3: one pass, line by line, by the rules of [`lines`].
+//! Must copy every byte that need not change; replacing the file is up to [`crate::core::disk`].
 
+pub mod file;
 pub mod lines;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Mutex;
 
-use self::lines::{Ids, Place, header, rewrite};
-pub use crate::core::entry::header::CURRENT;
-use crate::core::entry::header::Declared;
+use self::lines::{EntryLinks, IdGenerator, header, rewrite};
+pub(crate) use crate::core::entry::header::CURRENT;
+use crate::core::entry::header::DeclaredVersion;
 use crate::core::entry::{self, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::read::line::{self, BLOCK, Line, Lines};
 use crate::core::read::load;
 use crate::core::read::source::Source;
 
-/// What to do about an unfinished last line.
+/// What to do with an unfinished last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Torn {
-    /// A writer may still be at work in the file that is to be replaced.
+pub enum UnfinishedLine {
+    /// Fail: a writer may still be at work in the file that is to be replaced.
     Refuse,
-    /// It is copied like other malformed lines.
+    /// Copy it, as other malformed lines are.
     Copy,
 }
 
 /// Copies a session of version 1 or 2 as version 3. Everything that need not change stays as it
-/// is, malformed lines and what stands around entries included. One pass; memory for the ids.
+/// is, malformed lines and blanks around entries included. Memory grows with the ids only.
 ///
 /// # Errors
-/// [`Error::Unfinished`] if the last line is and `torn` refuses that, [`Error::Unwritable`] if the version is not known
-/// for sure; also [`Error::NotASession`], [`Error::Empty`], [`Error::Io`], and what `out` says.
-pub fn copy(source: &Source, torn: Torn, out: &mut dyn Write) -> Result<()> {
+/// [`Error::Unfinished`] if the last line is and `unfinished` refuses that, [`Error::Unwritable`] if the version is not known
+/// for sure; also [`Error::NotASession`], [`Error::Empty`], [`Error::Io`], and those of writing to `out`.
+pub fn copy(source: &Source, unfinished: UnfinishedLine, out: &mut dyn Write) -> Result<()> {
     let start = load::start(source)?;
-    let mut copy =
-        Copy { version: start.header.version, start: &start, list: None, torn, scan: Scan::default(), line: 0 };
-    if start.header.version == Declared::Absent || start.header.version == Declared::Number(1) {
-        copy.list = Some(List::new(&start));
+    let mut migrator = Migrator {
+        version: start.header.version,
+        start: &start,
+        assigned: None,
+        unfinished,
+        scan: Scan::default(),
+        line: 0,
+    };
+    if start.header.version == DeclaredVersion::Absent || start.header.version == DeclaredVersion::Number(1) {
+        migrator.assigned = Some(AssignedIds::new(&start));
     }
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
@@ -46,7 +53,7 @@ pub fn copy(source: &Source, torn: Torn, out: &mut dyn Write) -> Result<()> {
     while at < source.len() {
         let end = source.len().min(at + block);
         let mut failure = None;
-        lines.in_block(at..end, |line| match copy.line(line, out) {
+        lines.in_block(at..end, |line| match migrator.line(line, out) {
             Ok(()) => true,
             Err(error) => {
                 failure = Some(error);
@@ -61,49 +68,42 @@ pub fn copy(source: &Source, torn: Torn, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// What has to be done to a file.
+/// What a file needs to be of the current version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// It is of this version, and an old one.
-    Migration(u32),
-    /// It is of the current version, or read as if it were.
+pub enum MigrationNeed {
+    /// A migration: it is of this old version.
+    Migrate(u32),
+    /// It is of the current version, or read as such.
     Nothing,
     /// It is of this version, which is newer than any known.
     Newer(u32),
 }
 
-/// Tells what has to be done to a file, from its header alone.
+/// Returns what a file needs, from its header alone.
 ///
 /// # Errors
 /// As [`copy`], of reading.
-pub fn need(source: &Source) -> Result<Need> {
+pub fn need(source: &Source) -> Result<MigrationNeed> {
     Ok(match load::start(source)?.header.version {
-        Declared::Absent => Need::Migration(1),
-        Declared::Number(version) if version < CURRENT => Need::Migration(version),
-        Declared::Number(version) if version > CURRENT => Need::Newer(version),
-        Declared::Number(_) | Declared::Odd => Need::Nothing,
+        DeclaredVersion::Absent => MigrationNeed::Migrate(1),
+        DeclaredVersion::Number(version) if version < CURRENT => MigrationNeed::Migrate(version),
+        DeclaredVersion::Number(version) if version > CURRENT => MigrationNeed::Newer(version),
+        DeclaredVersion::Number(_) | DeclaredVersion::Invalid => MigrationNeed::Nothing,
     })
 }
 
-/// Returns whether a folder, its links followed, is one that no command should change all sessions
-/// of: the root, the home folder and those above it, and the folders of all homes.
-pub fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
-    let is_homes = ["/", "/home", "/Users"].iter().any(|homes| folder == Path::new(homes));
-    is_homes || home.is_some_and(|home| home.starts_with(folder))
-}
-
-/// A copy on its way.
-struct Copy<'a> {
-    version: Declared,
-    start: &'a load::Start,
+/// A migration in progress.
+struct Migrator<'a> {
+    version: DeclaredVersion,
+    start: &'a load::SessionStart,
     /// Version 1 only.
-    list: Option<List>,
-    torn: Torn,
+    assigned: Option<AssignedIds>,
+    unfinished: UnfinishedLine,
     scan: Scan,
     line: u32,
 }
 
-impl Copy<'_> {
+impl Migrator<'_> {
     fn line(&mut self, line: Line<'_>, out: &mut dyn Write) -> Result<()> {
         self.line = self.line.saturating_add(1);
         let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
@@ -119,53 +119,53 @@ impl Copy<'_> {
                 let new = if line.offset == self.start.offset {
                     header(object)
                 } else if entry.kind() == entry::Kind::Header {
-                    if let Some(list) = &mut self.list {
-                        list.ids.push(String::new());
+                    if let Some(assigned) = &mut self.assigned {
+                        assigned.ids.push(String::new());
                     }
                     Cow::Borrowed(object)
                 } else {
-                    let is_sure = self.version != Declared::Absent || !entry.kind().is_entry_type();
+                    let is_sure = self.version != DeclaredVersion::Absent || !entry.kind().is_entry_type();
                     if !is_sure && entry.id().is_some() {
                         return Err(unsure());
                     }
-                    self.version = if is_sure { self.version } else { Declared::Number(1) };
-                    match &mut self.list {
-                        Some(list) => Cow::Owned(list.add(object)),
+                    self.version = if is_sure { self.version } else { DeclaredVersion::Number(1) };
+                    match &mut self.assigned {
+                        Some(assigned) => Cow::Owned(assigned.add(object)),
                         None => rewrite(object, None, |_| None),
                     }
                 };
                 write(&new)?;
                 write(&bytes[span.end..])?;
             }
-            Err(_) if self.torn == Torn::Refuse && !line.terminated && !line::is_blank(line.bytes) => {
+            Err(_) if self.unfinished == UnfinishedLine::Refuse && !line.terminated && !line::is_blank(line.bytes) => {
                 return Err(Error::Unfinished { line: self.line });
             }
             _ => write(line.bytes)?,
         }
-        // A whole last line gets its end: an agent would append its next entry to it.
+        // A whole last line without LF gets one: an agent would append its next entry to the line.
         if line.terminated || is_whole { write(b"\n") } else { Ok(()) }
     }
 }
 
-/// Says why a file without version whose entries have ids is not written to.
+/// Returns the error for a file without version whose entries have ids.
 pub(crate) fn unsure() -> Error {
     let why = "its header has no version, but its entries have ids: agents would flatten the tree".to_owned();
     Error::Unwritable { why }
 }
 
-/// The entries of a version 1 file so far.
-struct List {
-    fresh: Ids,
-    /// The id on each well-formed line; empty if there is none.
+/// The ids that the entries of a version 1 file got so far.
+struct AssignedIds {
+    fresh: IdGenerator,
+    /// The id of each well-formed line; empty for a header or a foreign line.
     ids: Vec<String>,
     used: HashSet<String>,
     last: Option<usize>,
 }
 
-impl List {
-    fn new(start: &load::Start) -> Self {
+impl AssignedIds {
+    fn new(start: &load::SessionStart) -> Self {
         let ids = vec![String::new(); start.before as usize + 1];
-        Self { fresh: Ids::new(&start.header.id, start.before), ids, used: HashSet::new(), last: None }
+        Self { fresh: IdGenerator::new(&start.header.id, start.before), ids, used: HashSet::new(), last: None }
     }
 
     fn add(&mut self, object: &[u8]) -> Vec<u8> {
@@ -181,38 +181,8 @@ impl List {
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             self.ids.get(index as usize).filter(|id| !id.is_empty()).cloned()
         };
-        let new = rewrite(object, Some(Place { id: &id, parent }), kept).into_owned();
+        let new = rewrite(object, Some(EntryLinks { id: &id, parent }), kept).into_owned();
         self.last = Some(self.ids.len() - 1);
         new
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::is_everything;
-
-    #[test]
-    fn folders_of_more_than_sessions_are_told() {
-        let check = |folder: &str, home: Option<&str>, expected: bool| {
-            assert_eq!(is_everything(Path::new(folder), home.map(Path::new)), expected, "{folder} of {home:?}");
-        };
-        for (folder, expected) in [
-            ("/", true),
-            ("/home", true),
-            ("/Users", true),
-            ("/home/mia", true),
-            ("/home/mia/.pi", false),
-            ("/home/mi", false),
-            ("/home/tom", false),
-            ("/srv", false),
-        ] {
-            check(folder, Some("/home/mia"), expected);
-        }
-        check("/srv", Some("/srv/people/mia"), true);
-        check("/srv/people", Some("/srv/people/mia"), true);
-        check("/home", None, true);
-        check("/srv", None, false);
     }
 }

@@ -2,9 +2,12 @@
 //! is suggested is one that [`super::entry::find`] finds that entry by; how shells show it is up to `ui`.
 
 use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
 
 use crate::core::error::Result;
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
+use crate::core::read::source::Source;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
@@ -17,9 +20,8 @@ const PROMPTS: usize = 9;
 /// The longest name that is suggested, in bytes: nobody reads or types a longer one.
 const LONGEST: usize = 200;
 
-/// What a session is to keep for suggestions: nothing. Reading a few entries again is faster than making
-/// the words of all user messages.
-pub(crate) const KEEP: Keep<'static> = Keep::NOTHING;
+/// The largest file that is read while somebody waits for a word, in bytes.
+const LARGEST: u64 = 512 * 1024 * 1024;
 
 /// A name for an entry, with what is shown beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +92,18 @@ pub(crate) fn entries(
         suggestions.push(Suggestion { name, node, reason, stamp: session.stamp(shown), words: bodies.words(shown)? });
     }
     Ok(suggestions)
+}
+
+/// Reads a session whose entries are to be offered; `None` if it cannot be read, or not in the time that
+/// somebody waits for a word.
+pub(crate) fn load(path: &Path, jobs: usize) -> Option<Session> {
+    // Opening something else, a pipe for one, might wait for ever.
+    let meta = fs::metadata(path).ok()?;
+    if !meta.is_file() || meta.len() > LARGEST {
+        return None;
+    }
+    // The words of a few entries are read again faster than those of all user messages are made.
+    Session::load(Source::open(path).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
 }
 
 /// The names collected so far.
@@ -185,7 +199,7 @@ impl SuggestionList<'_> {
 mod tests {
     use std::fmt::Write;
 
-    use super::{KEEP, MOST, Nameable, Suggestion, SuggestionReason, entries};
+    use super::{LoadOptions, MOST, Nameable, Suggestion, SuggestionReason, entries};
     use crate::core::naming;
     use crate::core::read::source::Source;
     use crate::core::session::{NodeId, Session};
@@ -195,7 +209,7 @@ mod tests {
         for line in lines {
             writeln!(file, "{line}").unwrap();
         }
-        Session::load(Source::spool(file.as_bytes()).unwrap(), KEEP, 1).unwrap()
+        Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap()
     }
 
     fn message(id: &str, parent: &str, role: &str) -> String {

@@ -14,7 +14,7 @@ use rustix::fs::{Access, access};
 use super::entry::{NearMisses, PREFIX};
 use crate::core::entry::header::Header;
 use crate::core::error::Error;
-use crate::core::read::load::{self, Keep};
+use crate::core::read::load::{self, LoadOptions};
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
@@ -41,21 +41,14 @@ pub(crate) struct StoredSession {
 
 /// The sessions that an id, or the start of one, means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum IdMatch {
-    /// None; near misses, best first.
-    None(Vec<String>),
+pub(crate) enum Meaning {
     /// One session.
     One(StoredSession),
     /// Several, the newest first.
     Many(Vec<StoredSession>),
-}
-
-/// The latest session of a working folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Latest {
-    /// The latest one of this folder.
-    Here(StoredSession),
-    /// This folder has none; the latest one of all others.
+    /// No session has such an id; ids that come near it, best first.
+    None(Vec<String>),
+    /// The current folder has no session that could be the latest; the newest of all others.
     Elsewhere(StoredSession),
     /// There are no sessions that name a folder.
     Nowhere,
@@ -75,14 +68,16 @@ fn is_name(id: &str) -> bool {
 }
 
 /// A file that may be a session, and when it was last written to, in milliseconds since 1970.
-struct SessionFile {
+struct StoredFile {
     path: PathBuf,
     modified: i64,
 }
 
 /// The files in the folders where agents store sessions, the last written first.
 pub(crate) struct SessionStore {
-    files: Vec<SessionFile>,
+    files: Vec<StoredFile>,
+    /// The folders that were looked at.
+    pub folders: Vec<PathBuf>,
     /// The folders that could not be read, mostly because they do not exist.
     pub unreadable: Vec<PathBuf>,
     /// Folders and files for which permission was denied: sessions in them are not found.
@@ -93,7 +88,8 @@ impl SessionStore {
     /// Lists the files `*.jsonl` in folders and in the folders in them, one for each working folder. Hidden
     /// names are skipped, and so are the folders that belong to a session and have its name.
     pub(crate) fn new(folders: &[PathBuf]) -> Self {
-        let mut store = Self { files: Vec::new(), unreadable: Vec::new(), closed: Vec::new() };
+        let mut store =
+            Self { files: Vec::new(), folders: folders.to_vec(), unreadable: Vec::new(), closed: Vec::new() };
         // A file with several names, or in a folder that is given twice, is one session.
         let mut known = HashSet::new();
         for folder in folders {
@@ -115,7 +111,7 @@ impl SessionStore {
                 }
             }
         }
-        let newest_first = |a: &SessionFile, b: &SessionFile| (b.modified, &b.path).cmp(&(a.modified, &a.path));
+        let newest_first = |a: &StoredFile, b: &StoredFile| (b.modified, &b.path).cmp(&(a.modified, &a.path));
         store.files.sort_unstable_by(newest_first);
         store
     }
@@ -147,7 +143,7 @@ impl SessionStore {
                     continue;
                 }
                 let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-                self.files.push(SessionFile { path, modified });
+                self.files.push(StoredFile { path, modified });
             }
         }
         below.retain(|folder| !folder.with_added_extension("jsonl").is_file());
@@ -157,7 +153,7 @@ impl SessionStore {
 
     /// Returns the sessions, the last written first; the start of each file is read when its turn comes.
     fn sessions(&self) -> impl Iterator<Item = StoredSession> + '_ {
-        self.files.iter().filter_map(|SessionFile { path, modified }| {
+        self.files.iter().filter_map(|StoredFile { path, modified }| {
             let Header { id, cwd, .. } = header(path)?;
             Some(StoredSession { path: path.clone(), modified: *modified, id, cwd })
         })
@@ -168,14 +164,18 @@ impl SessionStore {
         self.sessions().filter(|kept| kept.id.starts_with(start) && is_name(&kept.id)).take(most).collect()
     }
 
-    /// Returns whether there are no files.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+    /// Finds what a word means to somebody who works in `cwd`.
+    pub(crate) fn find(&self, word: &str, cwd: &Path) -> Meaning {
+        match word {
+            _ if self.files.is_empty() => Meaning::Nowhere,
+            LATEST => self.latest(cwd),
+            id => self.by_id(id),
+        }
     }
 
     /// Finds the sessions with an id, or else those whose ids start with `name`, if it has at least 4
     /// characters.
-    pub(crate) fn by_id(&self, name: &str) -> IdMatch {
+    fn by_id(&self, name: &str) -> Meaning {
         let can_be_start = name.chars().count() >= PREFIX;
         let mut near = NearMisses::new(name);
         let (mut whole, mut started) = (Vec::new(), Vec::new());
@@ -194,14 +194,14 @@ impl SessionStore {
         // A whole id comes before the start of another one.
         let mut found = if whole.is_empty() { started } else { whole };
         match found.len() {
-            0 => IdMatch::None(near.names()),
-            1 => IdMatch::One(found.remove(0)),
-            _ => IdMatch::Many(found),
+            0 => Meaning::None(near.names()),
+            1 => Meaning::One(found.remove(0)),
+            _ => Meaning::Many(found),
         }
     }
 
     /// Finds the session of a working folder that was last written to.
-    pub(crate) fn latest(&self, cwd: &Path) -> Latest {
+    fn latest(&self, cwd: &Path) -> Meaning {
         let real = fs::canonicalize(cwd).ok();
         // Many sessions name the same few folders, and each costs a system call.
         let mut is_here: HashMap<String, bool> = HashMap::new();
@@ -214,11 +214,11 @@ impl SessionStore {
                 named.is_absolute() && (named == cwd || is_same())
             });
             if is_here {
-                return Latest::Here(kept);
+                return Meaning::One(kept);
             }
             elsewhere.get_or_insert(kept);
         }
-        elsewhere.map_or(Latest::Nowhere, Latest::Elsewhere)
+        elsewhere.map_or(Meaning::Nowhere, Meaning::Elsewhere)
     }
 }
 
@@ -244,10 +244,10 @@ fn header(path: &Path) -> Option<Header> {
     None
 }
 
-/// Returns the name of a session, else its first prompt; empty without both, or if the file cannot be
-/// read. Reads the whole file.
+/// Returns the words by which people know a session: its name, else its first prompt. Reads the
+/// whole file; empty if there are none or it cannot be read.
 pub(crate) fn title(path: &Path, jobs: usize) -> String {
-    let session = Source::open(path).and_then(|source| Session::load(source, Keep::NOTHING, jobs));
+    let session = Source::open(path).and_then(|source| Session::load(source, LoadOptions::INDEX_ONLY, jobs));
     session.and_then(|session| Bodies::new(&session).title()).unwrap_or_default()
 }
 
@@ -259,7 +259,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{IdMatch, Latest, SessionStore, StoredSession, is_path};
+    use super::{Meaning, SessionStore, StoredSession, is_path};
 
     /// Folders of sessions; each file has a time of its own.
     struct Folders(TempDir);
@@ -299,25 +299,21 @@ mod tests {
             kept.iter().map(name).collect::<Vec<_>>().join(" ")
         }
 
-        /// Checks which files ids mean, or `near:` and the near misses.
-        #[track_caller]
-        fn check(&self, cases: &[(&str, &str)]) {
-            for (name, expected) in cases {
-                let found = match self.store().by_id(name) {
-                    IdMatch::None(near) => format!("near: {}", near.join(" ")),
-                    IdMatch::One(kept) => self.names(&[kept]),
-                    IdMatch::Many(found) => self.names(&found),
-                };
-                assert_eq!(found, *expected, "{name}");
+        /// Returns what a word means in a folder; ids that come near it after `near:`.
+        fn meaning(&self, word: &str, cwd: &str) -> String {
+            match self.store().find(word, &self.path(cwd)) {
+                Meaning::One(kept) => self.names(&[kept]),
+                Meaning::Many(found) => self.names(&found),
+                Meaning::None(near) => format!("near: {}", near.join(" ")),
+                Meaning::Elsewhere(kept) => format!("else {}", self.names(&[kept])),
+                Meaning::Nowhere => "nowhere".to_owned(),
             }
         }
 
-        /// Returns the latest session of a folder; `else` stands before one of another folder.
-        fn latest(&self, cwd: &str) -> String {
-            match self.store().latest(&self.path(cwd)) {
-                Latest::Here(kept) => self.names(&[kept]),
-                Latest::Elsewhere(kept) => format!("else {}", self.names(&[kept])),
-                Latest::Nowhere => "nowhere".to_owned(),
+        #[track_caller]
+        fn check(&self, cases: &[(&str, &str)]) {
+            for (word, expected) in cases {
+                assert_eq!(self.meaning(word, "shop"), *expected, "{word}");
             }
         }
     }
@@ -373,7 +369,6 @@ mod tests {
         // Ids that would be read as a path, or as `latest`, are not returned.
         assert_eq!(store.newest("", 9).iter().map(|kept| &kept.id[..]).collect::<Vec<_>>(), ["bbbb1111"]);
         assert_eq!((store.newest("bbbb2", 9).len(), store.newest("", 0).len()), (0, 0));
-        assert!(!store.is_empty() && SessionStore::new(&[folders.path("gone")]).is_empty());
         assert_eq!(SessionStore::new(&[folders.path("gone")]).unreadable, [folders.path("gone")]);
     }
 
@@ -407,9 +402,18 @@ mod tests {
             ("gone", "pi/w/lost.jsonl"),
             ("elsewhere", "else pi/w/lost.jsonl"),
         ] {
-            assert_eq!(folders.latest(cwd), expected, "{cwd}");
+            assert_eq!(folders.meaning("latest", cwd), expected, "{cwd}");
         }
-        assert_eq!(Folders::new(&[]).latest("shop"), "nowhere");
+        for word in ["latest", "aaaa1111"] {
+            assert_eq!(Folders::new(&[]).meaning(word, "shop"), "nowhere");
+        }
+        // A file that is not a session is looked at, and has nothing near.
+        let folders = Folders::new(&[]);
+        folders.file("pi/w/damaged.jsonl", "no session\n", 1);
+        assert_eq!(
+            (folders.meaning("latest", "shop"), folders.meaning("aaaa", "shop")),
+            ("nowhere".into(), "near: ".into())
+        );
     }
 
     #[test]

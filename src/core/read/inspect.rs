@@ -1,38 +1,38 @@
-//! What a check wants to know of lines, noted by the threads that read them while the lines are at
-//! hand, so that nothing is read twice. Notes are small and made of places and numbers; the words
-//! are made by [`crate::core::check`], only for what is reported.
+//! LineNotes oddities of lines for a check, on the threads that read the lines, so that nothing is read
+//! twice. Must stay cheap in memory: a note is a line and a number, and [`crate::core::check`] words
+//! only what it reports.
 
 use memchr::memmem::Finder;
 
 use super::line;
-use crate::core::entry::{BlockKind, Entry, Fault, Kind, Role, Scan};
-use crate::core::json::{self, Cursor, Malformed, Raw};
+use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, ScanError};
+use crate::core::json::{self, Cursor, Raw, SyntaxError};
 
-/// More bytes than this in one line are odd, whatever they say.
+/// A line of more bytes than this is odd, whatever it holds.
 pub(crate) const BIG: usize = 10_000_000;
 
-/// What is odd about a line by itself.
+/// An oddity of a single line. `detail` is the number beside it in [`OddLine`], 0 where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Odd {
-    /// No LF ends the file, and its last line is no whole object.
-    Torn,
+pub(crate) enum Oddity {
+    /// No LF ends the file, and its last line is not a whole object.
+    Unfinished,
     /// No LF ends the file, but its last line is whole.
     NoLineEnd,
     /// The line ends inside its object.
     Cut,
-    /// It is no JSON from byte `detail` (1-based) on.
+    /// It is not JSON from byte `detail` (1-based) on.
     NotJson,
-    /// It is JSON, but no object; `detail` is 1 for `null`, which agents take worse.
+    /// It is JSON, but not an object; `detail` is 1 for `null`, which agents handle worse.
     NotAnObject,
     /// It is longer than 4 GiB.
     TooLong,
-    /// It is `detail` NUL bytes and nothing else.
+    /// It consists of `detail` NUL bytes.
     Nul,
-    /// NUL bytes stand before a whole object that starts at byte `detail` (1-based).
+    /// NUL bytes, then a whole object from byte `detail` (1-based) on.
     NulBefore,
-    /// A fragment stands before a whole object that starts at byte `detail` (1-based).
+    /// A fragment, then a whole object from byte `detail` (1-based) on.
     FragmentBefore,
-    /// Several whole objects; the second starts at byte `detail` (1-based).
+    /// Several objects; the second starts at byte `detail` (1-based).
     Glued,
     /// An UTF-8 byte order mark.
     Bom,
@@ -40,63 +40,63 @@ pub(crate) enum Odd {
     BadUtf8,
     /// Half of a surrogate pair, at byte `detail` (1-based).
     LoneSurrogate,
-    /// An escape sequence for terminals that does more than set colours, at byte `detail` (1-based).
+    /// A terminal escape sequence that does more than set colours, at byte `detail` (1-based).
     Escape,
-    /// More than [`BIG`] bytes.
+    /// More than [`BIG`] bytes; `detail` is their number.
     Big,
     /// Neither an entry nor a header: no `id`.
     Foreign,
-    /// A `session` line behind the first.
+    /// A `session` line after the first.
     SecondHeader,
     /// An entry without a type.
     Untyped,
-    /// A message entry whose message is no object.
+    /// A message entry whose message is not an object.
     NoMessage,
     /// A message without a known role.
     NoRole,
     /// `content` is missing or null.
     NoContent,
-    /// `content` is of a type that it cannot be.
-    Content,
-    /// Block `detail` (1-based) of `content` is not what its type says, or has none.
-    Block,
+    /// `content` is of a type that it cannot have.
+    BadContent,
+    /// Block `detail` (1-based) of `content` has no type, or lacks what its type needs.
+    BadBlock,
     /// An assistant message without `usage`.
     NoUsage,
     /// A root whose `parentId` is neither null nor a string.
     NoParent,
 }
 
-/// Something odd about one line.
+/// An oddity and the line that has it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Note {
-    /// 1-based line; counted from 0 at the start of its part until the parts are put together.
+pub(crate) struct OddLine {
+    /// 1-based line; counted from 0 within its part until [`LineNotes::append`].
     pub(crate) line: u32,
-    pub(crate) odd: Odd,
+    pub(crate) oddity: Oddity,
     pub(crate) detail: u32,
 }
 
-/// The parent of an entry that cannot be read whole, as far as its remains tell.
+/// The parent of an entry on a damaged line, as far as it can still be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Above {
-    /// They do not tell.
+pub(crate) enum LostParent {
+    /// It cannot be read.
     Unknown,
-    /// There was none.
+    /// It had none.
     Root,
     /// The entry with this id.
     Entry(String),
 }
 
-/// An entry on a line that readers skip.
+/// An entry on a damaged line, which readers skip.
 #[derive(Clone, Debug)]
-pub(crate) struct Lost {
+pub(crate) struct LostEntry {
     pub(crate) line: u32,
     pub(crate) id: Option<String>,
-    pub(crate) parent: Above,
+    pub(crate) parent: LostParent,
 }
 
 /// A second line with the id of an earlier one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Twin {
+pub(crate) struct DuplicateId {
     pub(crate) line: u32,
     pub(crate) first_line: u32,
     pub(crate) offset: u64,
@@ -105,43 +105,43 @@ pub(crate) struct Twin {
     pub(crate) first_len: u32,
 }
 
-/// What was noted. Every list is in the order of the file.
+/// The notes of a file, each list in its order.
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
-    pub(crate) odd: Vec<Note>,
-    pub(crate) lost: Vec<Lost>,
+pub(crate) struct LineNotes {
+    pub(crate) odd: Vec<OddLine>,
+    pub(crate) lost: Vec<LostEntry>,
     /// Tool calls: line, and hash of the call's id.
     pub(crate) calls: Vec<(u32, u64)>,
     /// Tool results: line, and hash of the call's id.
     pub(crate) results: Vec<(u32, u64)>,
     /// Images that are kept elsewhere: line, and SHA-256.
     pub(crate) blobs: Vec<(u32, [u8; 32])>,
-    pub(crate) twins: Vec<Twin>,
+    pub(crate) duplicates: Vec<DuplicateId>,
 }
 
-impl Notes {
-    /// Notes something odd.
-    pub(crate) fn push(&mut self, line: u32, odd: Odd, detail: usize) {
-        self.odd.push(Note { line, odd, detail: u32::try_from(detail).unwrap_or(u32::MAX) });
+impl LineNotes {
+    /// LineNotes an oddity.
+    pub(crate) fn push(&mut self, line: u32, oddity: Oddity, detail: usize) {
+        self.odd.push(OddLine { line, oddity, detail: u32::try_from(detail).unwrap_or(u32::MAX) });
     }
 
-    /// Takes over what was noted in the next part, whose lines are counted from 0.
+    /// Appends the notes of the next part, after `lines_before` lines.
     pub(crate) fn append(&mut self, later: Self, lines_before: u32) {
         let number = |line: u32| line.saturating_add(lines_before).saturating_add(1);
-        self.odd.extend(later.odd.into_iter().map(|note| Note { line: number(note.line), ..note }));
-        self.lost.extend(later.lost.into_iter().map(|lost| Lost { line: number(lost.line), ..lost }));
+        self.odd.extend(later.odd.into_iter().map(|note| OddLine { line: number(note.line), ..note }));
+        self.lost.extend(later.lost.into_iter().map(|lost| LostEntry { line: number(lost.line), ..lost }));
         self.calls.extend(later.calls.into_iter().map(|(line, call)| (number(line), call)));
         self.results.extend(later.results.into_iter().map(|(line, call)| (number(line), call)));
         self.blobs.extend(later.blobs.into_iter().map(|(line, hash)| (number(line), hash)));
     }
 }
 
-/// Looks at lines; one for each thread.
+/// Inspects lines; one per thread.
 #[derive(Debug)]
 pub(crate) struct Inspector {
     escape: Finder<'static>,
     blob: Finder<'static>,
-    /// For lines that are no entries, so that the reader's own stays as it is.
+    /// For damaged lines: the reader's own is still in use.
     scan: Scan,
 }
 
@@ -151,24 +151,24 @@ impl Default for Inspector {
     }
 }
 
-/// What stands before the name of a file that holds an image.
+/// The bytes before the SHA-256 of an image that is kept in a file of its own.
 const BLOB: &[u8] = b"\"blob:sha256:";
 
 impl Inspector {
-    /// Looks at a well-formed line.
-    pub(crate) fn entry(&self, notes: &mut Notes, number: u32, line: &[u8], entry: Entry<'_>) {
+    /// Inspects a well-formed line.
+    pub(crate) fn entry(&self, notes: &mut LineNotes, number: u32, line: &[u8], entry: Entry<'_>) {
         self.bytes(notes, number, line);
         let kind = entry.kind();
         if kind == Kind::Header {
-            return notes.push(number, Odd::SecondHeader, 0);
+            return notes.push(number, Oddity::SecondHeader, 0);
         }
-        // Version 1 has no ids; which version it is shows only when all lines are known.
+        // Version 1 has no ids; the version is known only when all lines are.
         if entry.id().is_none() {
-            notes.push(number, Odd::Foreign, 0);
+            notes.push(number, Oddity::Foreign, 0);
         } else if kind == Kind::Untyped {
-            notes.push(number, Odd::Untyped, 0);
+            notes.push(number, Oddity::Untyped, 0);
         } else if entry.parent_id().is_none() && !entry.get("parentId").is_some_and(is_null_or_string) {
-            notes.push(number, Odd::NoParent, 0);
+            notes.push(number, Oddity::NoParent, 0);
         }
         match kind {
             Kind::Message => message(notes, number, entry),
@@ -177,23 +177,23 @@ impl Inspector {
         }
     }
 
-    /// Looks at a line that is no object.
-    pub(crate) fn malformed(&mut self, notes: &mut Notes, number: u32, line: &[u8], terminated: bool) {
-        let (odd, detail) = damage(line, &mut self.scan);
-        for lost in remains(line, odd, detail, &mut self.scan) {
-            notes.lost.push(Lost { line: number, ..lost });
+    /// Inspects a line that is not one object.
+    pub(crate) fn malformed(&mut self, notes: &mut LineNotes, number: u32, line: &[u8], terminated: bool) {
+        let (oddity, detail) = damage(line, &mut self.scan);
+        for lost in remains(line, oddity, detail, &mut self.scan) {
+            notes.lost.push(LostEntry { line: number, ..lost });
         }
-        let odd = if terminated { odd } else { Odd::Torn };
-        notes.push(number, odd, detail);
+        let oddity = if terminated { oddity } else { Oddity::Unfinished };
+        notes.push(number, oddity, detail);
     }
 
-    /// Looks for what is odd in the bytes of a line, wherever it stands.
-    pub(crate) fn bytes(&self, notes: &mut Notes, number: u32, line: &[u8]) {
+    /// Inspects the bytes of any line.
+    pub(crate) fn bytes(&self, notes: &mut LineNotes, number: u32, line: &[u8]) {
         if line.len() > BIG {
-            notes.push(number, Odd::Big, line.len());
+            notes.push(number, Oddity::Big, line.len());
         }
         if let Err(error) = std::str::from_utf8(line) {
-            notes.push(number, Odd::BadUtf8, error.valid_up_to() + 1);
+            notes.push(number, Oddity::BadUtf8, error.valid_up_to() + 1);
         }
         let (mut surrogate, mut escape) = (None, control(line));
         let mut from = 0;
@@ -207,17 +207,17 @@ impl Inspector {
                 Some([b'd', b'8'..=b'9' | b'a'..=b'b', ..]) if has_low_half(line, at + 6) => from = at + 12,
                 Some([b'd', b'8'..=b'9' | b'a'..=b'f', ..]) => surrogate = surrogate.or(Some(at)),
                 Some(b"001b") if is_color(&line[at + 6..]) => {}
-                // A line end among the control characters.
+                // The control character NEL is a line end.
                 Some(b"0085") => {}
                 Some(b"001b" | [b'0', b'0', b'8' | b'9', _]) => escape = escape.or(Some(at)),
                 _ => {}
             }
         }
         if let Some(at) = surrogate {
-            notes.push(number, Odd::LoneSurrogate, at + 1);
+            notes.push(number, Oddity::LoneSurrogate, at + 1);
         }
         if let Some(at) = escape {
-            notes.push(number, Odd::Escape, at + 1);
+            notes.push(number, Oddity::Escape, at + 1);
         }
         for at in self.blob.find_iter(line) {
             let hex = line.get(at + BLOB.len()..at + BLOB.len() + 64);
@@ -230,24 +230,25 @@ impl Inspector {
     }
 }
 
-/// Tells whether the backslash at `at` is itself escaped.
+/// Returns whether the backslash at `at` is itself escaped.
 fn is_escaped(line: &[u8], at: usize) -> bool {
     line[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1
 }
 
-/// Tells whether what follows an escape only sets colours: the output of many tools has such.
+/// Returns whether an escape sequence only sets colours, as the output of many tools does; `rest` is
+/// what follows its ESC.
 fn is_color(rest: &[u8]) -> bool {
     let Some(rest) = rest.strip_prefix(b"[") else { return false };
     let end = rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';' | b':'));
     end.is_some_and(|end| rest[end] == b'm')
 }
 
-/// Tells whether the second half of a surrogate pair stands at `at`.
+/// Returns whether the second half of a surrogate pair is at `at`.
 fn has_low_half(line: &[u8], at: usize) -> bool {
     matches!(line.get(at..at + 4), Some([b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F']))
 }
 
-/// Finds a control character of two bytes (C1) that stands unescaped in a line.
+/// Returns the offset of the first control character of two bytes (C1) other than NEL, if any.
 fn control(line: &[u8]) -> Option<usize> {
     memchr::memchr_iter(0xc2, line).find(|&at| matches!(line.get(at + 1), Some(0x80..=0x84 | 0x86..=0x9f)))
 }
@@ -262,16 +263,16 @@ fn sha256(hex: &[u8]) -> Option<[u8; 32]> {
 }
 
 fn is_null_or_string(raw: Raw<'_>) -> bool {
-    matches!(raw.kind(), json::Kind::Null | json::Kind::String)
+    matches!(raw.kind(), json::ValueKind::Null | json::ValueKind::String)
 }
 
-fn message(notes: &mut Notes, number: u32, entry: Entry<'_>) {
-    let Some(message) = entry.message().filter(|message| message.kind() == json::Kind::Object) else {
-        return notes.push(number, Odd::NoMessage, 0);
+fn message(notes: &mut LineNotes, number: u32, entry: Entry<'_>) {
+    let Some(message) = entry.message().filter(|message| message.kind() == json::ValueKind::Object) else {
+        return notes.push(number, Oddity::NoMessage, 0);
     };
     let role = entry.role();
     match role {
-        Role::None | Role::Unknown => return notes.push(number, Odd::NoRole, 0),
+        Role::None | Role::Unknown => return notes.push(number, Oddity::NoRole, 0),
         Role::BashExecution | Role::PythonExecution | Role::FileMention => return,
         Role::BranchSummary | Role::CompactionSummary => return,
         Role::ToolResult => {
@@ -286,7 +287,7 @@ fn message(notes: &mut Notes, number: u32, entry: Entry<'_>) {
                 }
             }
             if !has_usage(message, entry.content()) {
-                notes.push(number, Odd::NoUsage, 0);
+                notes.push(number, Oddity::NoUsage, 0);
             }
         }
         _ => {}
@@ -294,13 +295,13 @@ fn message(notes: &mut Notes, number: u32, entry: Entry<'_>) {
     content(notes, number, entry, role);
 }
 
-/// Tells whether a message says what it cost. That mostly stands behind the content, which is long
-/// and need not be passed again.
+/// Returns whether a message has `usage`. It mostly follows the content, which is long and need not be
+/// parsed again.
 fn has_usage(message: Raw<'_>, content: Option<Raw<'_>>) -> bool {
-    let is_usage = |raw: Raw<'_>| raw.kind() == json::Kind::Object;
+    let is_usage = |raw: Raw<'_>| raw.kind() == json::ValueKind::Object;
     let front = message.bytes().as_ptr().addr();
-    let behind = content.map(|content| content.bytes().as_ptr().addr() + content.bytes().len());
-    let tail = behind.and_then(|behind| message.bytes().get(behind.checked_sub(front)?..));
+    let after = content.map(|content| content.bytes().as_ptr().addr() + content.bytes().len());
+    let tail = after.and_then(|after| message.bytes().get(after.checked_sub(front)?..));
     if let Some(tail) = tail {
         let mut cursor = Cursor::new(tail);
         while let Ok(Some(key)) = cursor.next_member(&mut false) {
@@ -313,24 +314,24 @@ fn has_usage(message: Raw<'_>, content: Option<Raw<'_>>) -> bool {
     message.get("usage").is_some_and(is_usage)
 }
 
-/// Looks at the content of a message.
-fn content(notes: &mut Notes, number: u32, entry: Entry<'_>, role: Role) {
-    let Some(content) = entry.content().filter(|content| content.kind() != json::Kind::Null) else {
-        return notes.push(number, Odd::NoContent, 0);
+/// Inspects the content of a message.
+fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
+    let Some(content) = entry.content().filter(|content| content.kind() != json::ValueKind::Null) else {
+        return notes.push(number, Oddity::NoContent, 0);
     };
     let may_be_string = !matches!(role, Role::Assistant | Role::ToolResult);
     match content.kind() {
-        json::Kind::String if may_be_string => return,
-        json::Kind::Array => {}
-        _ => return notes.push(number, Odd::Content, 0),
+        json::ValueKind::String if may_be_string => return,
+        json::ValueKind::Array => {}
+        _ => return notes.push(number, Oddity::BadContent, 0),
     }
-    let is_sound = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == json::Kind::String);
+    let is_sound = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == json::ValueKind::String);
     let mut other = false;
     for (at, block) in entry.blocks().enumerate() {
         let sound = match block.kind() {
             BlockKind::Text => is_sound(block.text()),
             BlockKind::ToolCall => {
-                let is_object = |raw: Raw<'_>| raw.kind() == json::Kind::Object;
+                let is_object = |raw: Raw<'_>| raw.kind() == json::ValueKind::Object;
                 block.id().is_some() && block.name().is_some() && block.arguments().is_some_and(is_object)
             }
             BlockKind::Image => true,
@@ -340,12 +341,12 @@ fn content(notes: &mut Notes, number: u32, entry: Entry<'_>, role: Role) {
             }
         };
         if !sound {
-            return notes.push(number, Odd::Block, at + 1);
+            return notes.push(number, Oddity::BadBlock, at + 1);
         }
     }
-    // Of the other types it is only asked that there is one.
+    // Blocks of other types need a type, and nothing else is known of them.
     if other && let Some(at) = content.elements().position(|block| !has_type(block)) {
-        notes.push(number, Odd::Block, at + 1);
+        notes.push(number, Oddity::BadBlock, at + 1);
     }
 }
 
@@ -353,41 +354,41 @@ fn has_type(block: Raw<'_>) -> bool {
     block.bytes().starts_with(b"{\"type\":\"") || block.get("type").is_some_and(|name| name.string_body().is_some())
 }
 
-/// Hashes the id of a call, so that a million of them cost no text. FNV-1a: the same everywhere,
-/// and no more is at stake than a warning.
+/// Returns a hash of a call's id, so that a million ids need no text. FNV-1a: a collision would only
+/// suppress a warning.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Says what is wrong with a line that is no object.
-pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Odd, usize) {
+/// Returns the oddity of a line that is not one object, and its detail.
+pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Oddity, usize) {
     let nuls = line.iter().take_while(|&&byte| byte == 0).count();
     if nuls == line.len() {
-        return (Odd::Nul, nuls);
+        return (Oddity::Nul, nuls);
     }
     let first = value_end(line);
     if let Some(end) = first.filter(|&end| line[end..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')) {
         let next = line[end..].iter().position(|&byte| byte == b'{').unwrap_or(0);
-        return (Odd::Glued, end + next + 1);
+        return (Oddity::Glued, end + next + 1);
     }
     if let Some(at) = line::record_starts(line).find(|&at| scan.read(&line[at..]).is_ok_and(is_record)) {
-        let odd = if line[..at].iter().all(|&byte| byte == 0) { Odd::NulBefore } else { Odd::FragmentBefore };
-        return (odd, at + 1);
+        let oddity = if line[..at].iter().all(|&byte| byte == 0) { Oddity::NulBefore } else { Oddity::FragmentBefore };
+        return (oddity, at + 1);
     }
     match scan.read(line) {
-        Err(Fault::NotAnObject) => (Odd::NotAnObject, usize::from(line.trim_ascii() == b"null")),
-        Err(Fault::TooLong) => (Odd::TooLong, 0),
-        Err(Fault::NotJson(Malformed { at })) if at < line.len() => (Odd::NotJson, at + 1),
-        Err(Fault::NotJson(_)) | Ok(_) => (Odd::Cut, 0),
+        Err(ScanError::NotAnObject) => (Oddity::NotAnObject, usize::from(line.trim_ascii() == b"null")),
+        Err(ScanError::TooLong) => (Oddity::TooLong, 0),
+        Err(ScanError::NotJson(SyntaxError { at })) if at < line.len() => (Oddity::NotJson, at + 1),
+        Err(ScanError::NotJson(_)) | Ok(_) => (Oddity::Cut, 0),
     }
 }
 
-/// Tells whether an object is a line of a session, not a piece of one that was cut at a brace.
+/// Returns whether an object is a whole line of a session, not a part of one that starts at a brace.
 fn is_record(entry: Entry<'_>) -> bool {
     entry.kind().is_entry_type() || entry.kind() == Kind::Header || entry.get("parentId").is_some()
 }
 
-/// Gives where the object ends that a line starts with, if it is whole.
+/// Returns the end of the object at the front of a line, if it is whole.
 fn value_end(line: &[u8]) -> Option<usize> {
     let mut cursor = Cursor::new(line);
     if cursor.peek() != Some(b'{') {
@@ -396,35 +397,35 @@ fn value_end(line: &[u8]) -> Option<usize> {
     cursor.value().ok().map(|span| span.range().end)
 }
 
-/// Finds the entries that a damaged line held.
-fn remains(line: &[u8], odd: Odd, detail: usize, scan: &mut Scan) -> Vec<Lost> {
+/// Returns the entries that a damaged line held.
+fn remains(line: &[u8], oddity: Oddity, detail: usize, scan: &mut Scan) -> Vec<LostEntry> {
     let mut found = Vec::new();
     let mut rest = line;
-    if odd == Odd::Glued {
+    if oddity == Oddity::Glued {
         while let Some(end) = value_end(rest) {
             found.extend(fragment(&rest[..end]));
             rest = &rest[end..];
         }
-    } else if odd == Odd::FragmentBefore {
+    } else if oddity == Oddity::FragmentBefore {
         found.extend(fragment(&line[..detail - 1]));
     }
-    match odd {
-        Odd::NulBefore | Odd::FragmentBefore => {
+    match oddity {
+        Oddity::NulBefore | Oddity::FragmentBefore => {
             let whole = scan.read(&line[detail - 1..]).is_ok();
             found.extend(fragment(&line[detail - 1..]).filter(|_| whole));
         }
-        Odd::Nul | Odd::NotAnObject | Odd::TooLong => {}
+        Oddity::Nul | Oddity::NotAnObject | Oddity::TooLong => {}
         _ => found.extend(fragment(rest)),
     }
     found
 }
 
-/// Reads the members at the front of what may have been an entry, as far as they are whole. Agents
+/// Returns the entry that a fragment is the front of, from those of its members that are whole: agents
 /// write type, id and parent first.
-fn fragment(bytes: &[u8]) -> Option<Lost> {
+fn fragment(bytes: &[u8]) -> Option<LostEntry> {
     let mut cursor = Cursor::new(bytes);
     cursor.begin_object().ok()?;
-    let mut lost = Lost { line: 0, id: None, parent: Above::Unknown };
+    let mut lost = LostEntry { line: 0, id: None, parent: LostParent::Unknown };
     let mut is_entry = false;
     let mut first = true;
     while let Ok(Some(key)) = cursor.next_member(&mut first) {
@@ -436,7 +437,7 @@ fn fragment(bytes: &[u8]) -> Option<Lost> {
             b"id" => lost.id = value.str().filter(|id| !id.is_empty()).map(|id| id.into_owned()),
             b"parentId" => {
                 let parent = value.str().filter(|id| !id.is_empty());
-                lost.parent = parent.map_or(Above::Root, |id| Above::Entry(id.into_owned()));
+                lost.parent = parent.map_or(LostParent::Root, |id| LostParent::Entry(id.into_owned()));
             }
             _ => {}
         }
@@ -446,61 +447,61 @@ fn fragment(bytes: &[u8]) -> Option<Lost> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Above, Inspector, Notes, Odd, damage};
+    use super::{Inspector, LineNotes, LostParent, Oddity, damage};
     use crate::core::entry::Scan;
 
-    /// Gives what is odd in the bytes of a line.
-    fn odd(line: &[u8]) -> Vec<(Odd, u32)> {
-        let mut notes = Notes::default();
+    /// Returns the oddities of the bytes of a line, with their details.
+    fn odd(line: &[u8]) -> Vec<(Oddity, u32)> {
+        let mut notes = LineNotes::default();
         Inspector::default().bytes(&mut notes, 0, line);
-        notes.odd.iter().map(|note| (note.odd, note.detail)).collect()
+        notes.odd.iter().map(|note| (note.oddity, note.detail)).collect()
     }
 
     #[test]
-    fn escapes_are_found_and_lookalikes_are_not() {
-        assert_eq!(odd(br#""a\u001b[2J""#), [(Odd::Escape, 3)]);
+    fn odd_bytes_are_noted_and_similar_ones_are_not() {
+        assert_eq!(odd(br#""a\u001b[2J""#), [(Oddity::Escape, 3)]);
         assert_eq!(odd(br#""a\\u001b[2J \u00e9""#), []);
-        assert_eq!(odd(br#""\\\u001B""#), [(Odd::Escape, 4)]);
+        assert_eq!(odd(br#""\\\u001B""#), [(Oddity::Escape, 4)]);
         assert_eq!(odd(br#""\u0085\u00a0""#), []);
-        assert_eq!(odd(br#""\u009B2J""#), [(Odd::Escape, 2)]);
+        assert_eq!(odd(br#""\u009B2J""#), [(Oddity::Escape, 2)]);
         assert_eq!(odd(br#""\u001b[1;32mok\u001b[0m\u001b[m""#), []);
-        assert_eq!(odd(br#""\u001b[1;32H\u001b[1""#), [(Odd::Escape, 2)]);
-        assert_eq!(odd("\"\u{9b}2J\"".as_bytes()), [(Odd::Escape, 2)]);
+        assert_eq!(odd(br#""\u001b[1;32H\u001b[1""#), [(Oddity::Escape, 2)]);
+        assert_eq!(odd("\"\u{9b}2J\"".as_bytes()), [(Oddity::Escape, 2)]);
         assert_eq!(odd("\"caf\u{e9} \u{85} \u{a0}\"".as_bytes()), []);
         assert_eq!(odd(br#""\ud83d\ude42 \uD83D\uDE42""#), []);
-        assert_eq!(odd(br#""\ud83d\ud83d\ude42""#), [(Odd::LoneSurrogate, 2)]);
-        assert_eq!(odd(br#""\ude42""#), [(Odd::LoneSurrogate, 2)]);
-        assert_eq!(odd(b"\"ab\xff\""), [(Odd::BadUtf8, 4)]);
+        assert_eq!(odd(br#""\ud83d\ud83d\ude42""#), [(Oddity::LoneSurrogate, 2)]);
+        assert_eq!(odd(br#""\ude42""#), [(Oddity::LoneSurrogate, 2)]);
+        assert_eq!(odd(b"\"ab\xff\""), [(Oddity::BadUtf8, 4)]);
     }
 
     #[test]
-    fn kinds_of_damage_are_distinguished() {
+    fn each_kind_of_damage_is_recognised() {
         let mut scan = Scan::default();
         let mut of = |line: &[u8]| damage(line, &mut scan);
-        assert_eq!(of(b"\0\0\0"), (Odd::Nul, 3));
-        assert_eq!(of(b"\0\0{\"parentId\":1}"), (Odd::NulBefore, 3));
-        assert_eq!(of(b"{\"a\":1}{\"a\":1}"), (Odd::Glued, 8));
-        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), (Odd::FragmentBefore, 10));
-        assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), (Odd::Cut, 0));
-        assert_eq!(of(b"{\"a\":"), (Odd::Cut, 0));
-        assert_eq!(of(b"{\"a\":x}"), (Odd::NotJson, 6));
-        assert_eq!(of(b"[1]"), (Odd::NotAnObject, 0));
+        assert_eq!(of(b"\0\0\0"), (Oddity::Nul, 3));
+        assert_eq!(of(b"\0\0{\"parentId\":1}"), (Oddity::NulBefore, 3));
+        assert_eq!(of(b"{\"a\":1}{\"a\":1}"), (Oddity::Glued, 8));
+        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), (Oddity::FragmentBefore, 10));
+        assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), (Oddity::Cut, 0));
+        assert_eq!(of(b"{\"a\":"), (Oddity::Cut, 0));
+        assert_eq!(of(b"{\"a\":x}"), (Oddity::NotJson, 6));
+        assert_eq!(of(b"[1]"), (Oddity::NotAnObject, 0));
     }
 
     #[test]
-    fn entries_in_a_damaged_line_are_found() {
+    fn entries_on_a_damaged_line_are_found() {
         let held = |line: &str| {
-            let mut notes = Notes::default();
+            let mut notes = LineNotes::default();
             Inspector::default().malformed(&mut notes, 0, line.as_bytes(), true);
             notes.lost.into_iter().map(|lost| (lost.id.unwrap_or_default(), lost.parent)).collect::<Vec<_>>()
         };
-        let entry = |id: &str, parent: Above| (id.to_owned(), parent);
-        let above = |id: &str| Above::Entry(id.to_owned());
+        let entry = |id: &str, parent: LostParent| (id.to_owned(), parent);
+        let above = |id: &str| LostParent::Entry(id.to_owned());
         let cut = "{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"mess";
         assert_eq!(held(cut), [entry("b", above("a"))]);
-        assert_eq!(held("{\"type\":\"message\",\"id\":\"b"), [entry("", Above::Unknown)]);
+        assert_eq!(held("{\"type\":\"message\",\"id\":\"b"), [entry("", LostParent::Unknown)]);
         let whole = "{\"type\":\"message\",\"id\":\"c\",\"parentId\":null}";
-        assert_eq!(held(&format!("{cut}{whole}")), [entry("b", above("a")), entry("c", Above::Root)]);
+        assert_eq!(held(&format!("{cut}{whole}")), [entry("b", above("a")), entry("c", LostParent::Root)]);
         assert_eq!(held(&format!("{whole}{whole}{cut}")).len(), 3);
         assert_eq!(held("42"), []);
         assert_eq!(held("{\"type\":\"session\",\"id\":\"x\""), []);

@@ -1,6 +1,7 @@
 //! Framing: cuts a source into lines, block by block, so that several threads can share the work.
 //!
-//! A line belongs to the block in which it starts. Lines end at LF and at nothing else.
+//! A line belongs to the block in which it starts. It ends at LF and must never be cut anywhere else:
+//! CR and Unicode line separators are part of it.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -13,13 +14,13 @@ use crate::core::error::Result;
 /// The unit of reading, in bytes: small enough to stay in a core's cache.
 pub const BLOCK: usize = 256 * 1024;
 
-/// A line longer than this is read into memory of its own that is given back afterwards.
+/// A line of more bytes than this is read into a buffer of its own, which is freed afterwards.
 const LONG: usize = 4 * 1024 * 1024;
 
 /// One line of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
-    /// What stands before the LF.
+    /// Its bytes, without the LF.
     pub bytes: &'a [u8],
     /// Offset of its first byte in the source.
     pub offset: u64,
@@ -27,20 +28,20 @@ pub struct Line<'a> {
     pub terminated: bool,
 }
 
-/// Reads lines of one source; one for each thread.
+/// Reads lines of one source; one per thread.
 #[derive(Debug)]
 pub struct Lines<'s> {
     source: &'s Source,
-    /// Used again for every block and never cleared: clearing costs as much as reading.
+    /// Reused for every block and never cleared: clearing costs as much as reading.
     buffer: Vec<u8>,
-    /// How much of the buffer holds what was read.
+    /// How many bytes of the buffer are read data.
     filled: usize,
-    /// Held over a long line, so that only one is in memory however many threads there are.
+    /// Locked during a long line, so that only one is in memory however many threads there are.
     long: &'s Mutex<()>,
 }
 
 impl<'s> Lines<'s> {
-    /// Starts reading. `long` is shared by all that read the source.
+    /// Starts to read. All readers of a source share one `long`.
     pub fn new(source: &'s Source, long: &'s Mutex<()>) -> Self {
         Self { source, buffer: Vec::new(), filled: 0, long }
     }
@@ -53,7 +54,7 @@ impl<'s> Lines<'s> {
         if block.start == 0 {
             return self.starting_at(block, each);
         }
-        // One byte more at the front tells whether a line starts exactly here.
+        // The byte before the block shows whether a line starts exactly at the block.
         let front = block.start - 1;
         self.fill(front..block.end)?;
         match memchr(b'\n', &self.buffer[..self.filled]) {
@@ -62,7 +63,10 @@ impl<'s> Lines<'s> {
         }
     }
 
-    /// Like [`Self::in_block`] for a block that is known to start with a line.
+    /// Does the same as [`Self::in_block`] for a block that is known to start with a line.
+    ///
+    /// # Errors
+    /// As [`Source::read_at`].
     pub(crate) fn starting_at(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
         self.fill(block.clone())?;
         self.cut(block.start, 0, block.end, each)
@@ -73,7 +77,7 @@ impl<'s> Lines<'s> {
         self.read_on(range.start, usize::try_from(range.end - range.start).unwrap_or(usize::MAX))
     }
 
-    /// Reads more behind what the buffer holds.
+    /// Reads `more` bytes at `offset` and appends them to the buffer.
     fn read_on(&mut self, offset: u64, more: usize) -> Result<()> {
         let old = self.filled;
         self.filled += more;
@@ -83,7 +87,7 @@ impl<'s> Lines<'s> {
         self.source.read_at(&mut self.buffer[old..self.filled], offset)
     }
 
-    /// Cuts the buffer, which holds what stands at `front`, from `at` on.
+    /// Cuts the buffer, whose first byte is at `front` in the source, from `at` on.
     fn cut(&mut self, front: u64, mut at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
         let len = self.filled;
         while at < len {
@@ -99,10 +103,10 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// Handles the last line of a block, which starts at `at` in the buffer and goes on behind it.
+    /// Handles the last line of a block, which starts at `at` in the buffer and goes on after the block.
     fn across_end(&mut self, offset: u64, at: usize, end: u64, mut each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
-        // A line that goes on is mostly a short way from its end, and what is read behind that is
-        // read again with the next block.
+        // Most such lines end soon, and bytes read after the end are read again with the next block:
+        // start with a small step.
         let mut step = BLOCK / 16;
         let mut from = end;
         while from < self.source.len() && self.filled - at <= LONG {
@@ -120,7 +124,7 @@ impl<'s> Lines<'s> {
             each(Line { bytes: &self.buffer[at..self.filled], offset, terminated: false });
             return Ok(());
         }
-        // Only one long line may be in memory, and this part of it is read again.
+        // The buffer is freed first: only one copy of a long line may be in memory.
         self.buffer = Vec::new();
         let (stop, terminated) = self.find_end(from)?;
         let _one_at_a_time = self.long.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +134,8 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// Finds the LF at or behind `from`, or the end of the source.
+    /// Returns the offset of the first LF from `from` on, or of the end of the source, and whether it is
+    /// a LF.
     fn find_end(&self, mut from: u64) -> Result<(u64, bool)> {
         let mut window = [0; 16 * 1024];
         while from < self.source.len() {
@@ -145,13 +150,13 @@ impl<'s> Lines<'s> {
     }
 }
 
-/// Tells whether a line has nothing on it.
+/// Returns whether a line is blank.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\r' | b'\t'))
 }
 
-/// Finds where whole records may start in a line whose front is damaged: each `{"` in it, the
-/// leftmost first, but no more than a few, so that a hostile line costs no quadratic time.
+/// Returns the offsets at which a whole object may start on a line whose front is damaged: each `{"`, the
+/// leftmost first, but only a few, so that a hostile line does not cost quadratic time.
 pub(crate) fn record_starts(line: &[u8]) -> impl Iterator<Item = usize> {
     memchr_iter(b'{', line).filter(|&at| at > 0 && line.get(at + 1) == Some(&b'"')).take(16)
 }
@@ -162,7 +167,7 @@ mod tests {
 
     use super::{Lines, Source};
 
-    /// Cuts `text` in blocks of `block` bytes and gives the lines with their offsets.
+    /// Cuts `text` in blocks of `block` bytes and returns the lines with their offsets.
     fn cut(text: &str, block: u64) -> Vec<(u64, String, bool)> {
         let source = Source::spool(text.as_bytes()).unwrap();
         let long = Mutex::new(());
@@ -183,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn every_block_size_gives_the_same_lines() {
+    fn lines_do_not_depend_on_the_size_of_blocks() {
         for text in ["", "\n", "a", "a\n", "a\n\nbc\n", "abc\ndefghij\n\n\nk", "\n\n\n", "a\r\nb\u{2028}c\n"] {
             let mut offset = 0;
             let mut expected = Vec::new();
@@ -198,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_whole() {
+    fn long_lines_are_read_whole() {
         let long = "x".repeat(9 * 1024 * 1024);
         let text = format!("a\n{long}\nb\n{long}");
         let lines = cut(&text, 1024 * 1024);

@@ -1,53 +1,53 @@
-//! Reads the lines behind the header, block by block, on as many threads as there is work for.
-//! Each block becomes a `Part`; putting the parts together is the business of
-//! [`crate::core::session`].
+//! Finds the header, and reads the lines after it block by block, on several threads. Each block
+//! becomes a [`FilePart`]; [`crate::core::session`] puts the parts together. A part must depend on
+//! nothing but its own lines, so that every number of threads gives the same session.
 
 use std::hash::BuildHasher;
 use std::sync::Mutex;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::inspect::{self, Inspector, Notes, Odd};
+use super::inspect::{self, Inspector, LineNotes, Oddity};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
-use crate::core::entry::header::{self, Declared, Header};
+use crate::core::entry::header::{self, DeclaredVersion, Header};
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
-use crate::core::json::text::Words;
+use crate::core::json::text::WordWriter;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
 
-/// What to keep of entries beside their places in the tree, decided while their lines are at hand.
+/// What a session keeps of its entries beside the index: what is kept need not be read again.
 #[derive(Clone, Copy)]
-pub struct Keep<'a> {
-    /// Tells of which entries the words are kept.
+pub struct LoadOptions<'a> {
+    /// Returns whether the row text of entries with these traits is kept.
     pub words: &'a (dyn Fn(Traits) -> bool + Sync),
-    /// Whether tool calls and results are kept, so that results can show their calls.
+    /// Whether tool calls are kept, so that rows of results can show them.
     pub calls: bool,
 }
 
-impl Keep<'_> {
-    /// Keeps nothing.
-    pub const NOTHING: Keep<'static> = Keep { words: &|_| false, calls: false };
+impl LoadOptions<'_> {
+    /// Keeps the index alone.
+    pub const INDEX_ONLY: LoadOptions<'static> = LoadOptions { words: &|_| false, calls: false };
 }
 
-/// A string in the text of its part.
+/// A string within the text of its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Str {
+pub(crate) struct StrRef {
     at: u32,
     len: u32,
 }
 
-impl Str {
+impl StrRef {
     pub(crate) const ABSENT: Self = Self { at: u32::MAX, len: 0 };
 
     pub(crate) fn is_absent(self) -> bool {
         self == Self::ABSENT
     }
 
-    /// Adds a string to a text; one that does not fit into 4 GiB counts as absent.
+    /// Appends the string that `with` writes to a text; it is absent if it goes beyond 4 GiB.
     pub(crate) fn push(text: &mut String, with: impl FnOnce(&mut String)) -> Self {
         let at = text.len();
         with(text);
@@ -60,7 +60,7 @@ impl Str {
         }
     }
 
-    /// Gives the string; an absent one is empty.
+    /// Returns the string; an absent one is empty.
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.at as usize..self.at as usize + self.len as usize).unwrap_or("")
     }
@@ -68,7 +68,7 @@ impl Str {
 
 /// A well-formed line: an entry, a second header, or a foreign line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct EntryLine {
     /// Offset of the object in the source.
     pub(crate) offset: u64,
     /// Length of the object in bytes.
@@ -77,85 +77,92 @@ pub(crate) struct Found {
     pub(crate) line: u32,
     pub(crate) traits: Traits,
     pub(crate) stamp: Stamp,
-    pub(crate) id: Str,
-    /// Of the id.
+    pub(crate) id: StrRef,
+    /// The hash of the id.
     pub(crate) hash: u64,
-    /// The same place as the id of the line before if it is that one, as it mostly is.
-    pub(crate) parent: Str,
-    pub(crate) words: Str,
+    /// Equal to the `id` of the entry before if that is the parent, as it mostly is.
+    pub(crate) parent: StrRef,
+    /// The text of the row, if it is kept.
+    pub(crate) words: StrRef,
 }
 
-/// A `label` entry.
+/// A `label` entry: its index among the entries of the part, and its members.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LabelLine {
-    pub(crate) found: u32,
-    pub(crate) target: Str,
-    /// Absent = cleared.
-    pub(crate) label: Str,
+    pub(crate) entry: u32,
+    pub(crate) target: StrRef,
+    /// Absent if the entry clears the label.
+    pub(crate) label: StrRef,
 }
 
-/// A tool call in an assistant message.
+/// A tool call of an assistant message: the index of its entry, the call's id, and the row text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallLine {
-    pub(crate) found: u32,
-    pub(crate) id: Str,
-    pub(crate) text: Str,
+    pub(crate) entry: u32,
+    pub(crate) id: StrRef,
+    pub(crate) text: StrRef,
 }
 
-/// What one block holds.
+/// A tool result: the index of its entry among those of the part, and the id of its call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResultLine {
+    pub(crate) entry: u32,
+    pub(crate) call: StrRef,
+}
+
+/// The lines of one block.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
-    /// The strings of everything below.
+pub(crate) struct FilePart {
+    /// All strings of the part.
     pub(crate) text: String,
-    pub(crate) found: Vec<Found>,
+    pub(crate) entries: Vec<EntryLine>,
     pub(crate) labels: Vec<LabelLine>,
-    /// The last session name that the block sets, absent if it clears it.
-    pub(crate) name: Option<Str>,
+    /// The last session name that the part sets; empty if it clears the name.
+    pub(crate) name: Option<StrRef>,
     pub(crate) calls: Vec<CallLine>,
-    /// Tool results with the id of their call.
-    pub(crate) results: Vec<(u32, Str)>,
+    pub(crate) results: Vec<ResultLine>,
     pub(crate) problems: Problems,
-    /// For a check.
-    pub(crate) notes: Notes,
-    /// How many lines start in the block.
+    /// Empty unless lines are inspected.
+    pub(crate) notes: LineNotes,
+    /// Number of lines.
     pub(crate) lines: u32,
-    /// Where the last line of the file starts, if no LF ends it.
+    /// Offset of the last line of the file, if no LF ends it.
     pub(crate) open_end: Option<u64>,
 }
 
-/// Where the session begins.
+/// The start of a session: what is before the entries.
 #[derive(Debug)]
-pub(crate) struct Start {
+pub(crate) struct SessionStart {
     pub(crate) header: Header,
     /// The title slot's title, if there is a slot.
     pub(crate) slot: Option<Option<String>>,
     /// Offset of the header's line.
     pub(crate) offset: u64,
-    /// Offset of the line behind the header.
-    pub(crate) behind: u64,
+    /// Offset of the line after the header.
+    pub(crate) end: u64,
     /// Whether a LF ends the header's line.
     pub(crate) terminated: bool,
-    /// Well-formed lines before the header, the slot not counted.
+    /// Number of well-formed lines before the header, without the slot.
     pub(crate) before: u32,
     pub(crate) problems: Problems,
-    /// What is odd about the lines up to the header, numbered from 0.
-    pub(crate) notes: Notes,
+    /// Oddities of the lines up to the header, numbered from 0.
+    pub(crate) notes: LineNotes,
 }
 
-/// Why a file is no session: no line is its header.
+/// The reason why a file is not a session: no line is its header.
 pub(crate) const NO_HEADER: &str = "it has no session header";
-/// Why a file is no session: what should be its header cannot be read.
+/// The reason why a file is not a session: the header cannot be read.
 pub(crate) const DAMAGED: &str = "its header line is damaged";
-/// Why a file is no session: what should be its header names no session.
+/// The reason why a file is not a session: the header does not name one.
 pub(crate) const NO_ID: &str = "its header has no string `id`";
 
-/// Finds the header (semantics: "Reading", 3).
-pub(crate) fn start(source: &Source) -> Result<Start> {
+/// Finds and reads the header (semantics: "Reading", 3).
+pub(crate) fn start(source: &Source) -> Result<SessionStart> {
     use crate::core::error::Error::{Empty, NotASession};
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
-    let (mut inspector, mut notes) = (Inspector::default(), Notes::default());
+    let (mut inspector, mut notes) = (Inspector::default(), LineNotes::default());
     let mut number = 0;
     let mut slot = None;
     let mut before = 0;
@@ -169,7 +176,7 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
             number += 1;
             let bytes = without_bom(line);
             if bytes.len() < line.bytes.len() {
-                notes.push(0, Odd::Bom, 0);
+                notes.push(0, Oddity::Bom, 0);
             }
             if line::is_blank(bytes) {
                 return true;
@@ -182,14 +189,14 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
             };
             let was_first = std::mem::take(&mut first);
             if entry.kind() == Kind::Header {
-                let behind = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
+                let end = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
                 inspector.bytes(&mut notes, number - 1, bytes);
                 if !line.terminated {
-                    notes.push(number - 1, Odd::NoLineEnd, 0);
+                    notes.push(number - 1, Oddity::NoLineEnd, 0);
                 }
                 let why = NO_ID;
                 found = Some(match Header::read(entry, number) {
-                    Some(header) => Ok((header, line.offset, behind, line.terminated)),
+                    Some(header) => Ok((header, line.offset, end, line.terminated)),
                     None => Err(NotASession { line: number, why }),
                 });
             } else if entry.kind() == Kind::Title && was_first {
@@ -198,9 +205,9 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
                 problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
-                notes.push(number - 1, Odd::Foreign, 0);
+                notes.push(number - 1, Oddity::Foreign, 0);
             } else {
-                let why = "its first line is no session header";
+                let why = "its first line is not a session header";
                 found = Some(Err(NotASession { line: number, why }));
             }
             found.is_none()
@@ -208,8 +215,8 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
         at = end;
     }
     match found {
-        Some(Ok((header, offset, behind, terminated))) => {
-            Ok(Start { header, slot, offset, behind, terminated, before, problems, notes })
+        Some(Ok((header, offset, end, terminated))) => {
+            Ok(SessionStart { header, slot, offset, end, terminated, before, problems, notes })
         }
         Some(Err(error)) => Err(error),
         None if problems.is_empty() && slot.is_none() => Err(Empty),
@@ -217,42 +224,55 @@ pub(crate) fn start(source: &Source) -> Result<Start> {
     }
 }
 
-/// Whether lines are looked at for a check while they are at hand.
+/// Whether lines are inspected for a check while they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// No.
-    Read,
-    /// Yes; it fills [`Part::notes`].
-    Inspect,
+pub(crate) enum Inspection {
+    /// They are not.
+    Off,
+    /// They are, which fills [`FilePart::notes`].
+    On,
 }
 
-/// Reads everything behind the header. The parts are in the order of the file.
+/// Reads everything after the header and returns the parts in the order of the file.
 pub(crate) fn parts(
     source: &Source,
-    start: &Start,
-    keep: Keep<'_>,
-    look: Look,
+    start: &SessionStart,
+    options: LoadOptions<'_>,
+    inspection: Inspection,
     hasher: &DefaultHashBuilder,
     jobs: usize,
-) -> Result<Vec<Part>> {
-    let behind = start.behind;
-    // In a plain list every line may be an entry; else lines without id are only told of.
-    let is_list = matches!(start.header.version, Declared::Absent | Declared::Number(1));
+) -> Result<Vec<FilePart>> {
+    let front = start.end;
+    // In a plain list (version 1) every line may be an entry; else a line needs an id.
+    let is_list = matches!(start.header.version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
     let long = Mutex::new(());
     let block = BLOCK as u64;
-    let count = (source.len() - behind.min(source.len())).div_ceil(block);
+    let count = (source.len() - front.min(source.len())).div_ceil(block);
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let worker = || {
-        let inspector = (look == Look::Inspect).then(Inspector::default);
-        let (lines, scan, hasher) = (Lines::new(source, &long), Scan::default(), hasher.clone());
-        let mut reader = Reader { lines, scan, inspector, keep, is_list, hasher, part: Part::default() };
+        let inspector = (inspection == Inspection::On).then(Inspector::default);
+        let (scan, hasher, part) = (Scan::default(), hasher.clone(), FilePart::default());
+        let mut reader = PartReader { scan, inspector, options, is_list, hasher, part };
+        let mut lines = Lines::new(source, &long);
         move |index| {
-            let from = behind + index as u64 * block;
-            reader.part(from, source.len().min(from + block), behind)
+            let from = front + index as u64 * block;
+            let range = from..source.len().min(from + block);
+            let each = |line: Line<'_>| {
+                reader.line(line);
+                true
+            };
+            // The first block starts with a line, but not after a LF that it could see.
+            if index == 0 {
+                lines.starting_at(range, each)?
+            } else {
+                lines.in_block(range, each)?
+            }
+            Ok(reader.part.take())
         }
     };
     let mut parts = Vec::with_capacity(count);
-    // All parts are kept. A further thread is not worth its start for a single block.
+    // All parts are kept, so nothing limits how far threads are ahead. For a single block another
+    // thread is not worth its start.
     Pool::new(jobs.min(1 + count / 2), usize::MAX).run(count, worker, |_, part| {
         parts.push(part?);
         Ok(())
@@ -260,93 +280,77 @@ pub(crate) fn parts(
     Ok(parts)
 }
 
-/// What one thread needs to read blocks.
-struct Reader<'s, 'k> {
-    lines: Lines<'s>,
+/// Reads lines into a part; one per thread.
+struct PartReader<'k> {
     scan: Scan,
     inspector: Option<Inspector>,
-    keep: Keep<'k>,
+    options: LoadOptions<'k>,
     is_list: bool,
     hasher: DefaultHashBuilder,
-    /// The last part, empty again: its memory is used for the next one.
-    part: Part,
+    part: FilePart,
 }
 
-impl Reader<'_, '_> {
-    fn part(&mut self, from: u64, to: u64, behind: u64) -> Result<Part> {
-        let Self { lines, scan, inspector, keep, is_list, hasher, part } = self;
-        let each = |line: Line<'_>| {
-            part.take(line, scan, inspector.as_mut(), *keep, *is_list, hasher);
-            true
-        };
-        // The header's line is cut off by its offset, not by a LF, as far as this block can tell.
-        if from == behind {
-            lines.starting_at(from..to, each)?
-        } else {
-            lines.in_block(from..to, each)?
-        }
-        Ok(part.take_all())
-    }
-}
-
-impl Part {
-    /// Gives what it holds, in memory of just that size, and leaves an empty one.
-    fn take_all(&mut self) -> Self {
-        let (text, found) = (self.text.as_str().to_owned(), self.found.clone());
-        self.text.clear();
-        self.found.clear();
-        let empty =
-            Self { text: std::mem::take(&mut self.text), found: std::mem::take(&mut self.found), ..Self::default() };
-        Self { text, found, ..std::mem::replace(self, empty) }
-    }
-
-    fn take(
-        &mut self,
-        line: Line<'_>,
-        scan: &mut Scan,
-        inspector: Option<&mut Inspector>,
-        keep: Keep<'_>,
-        is_list: bool,
-        hasher: &DefaultHashBuilder,
-    ) {
-        let number = self.lines;
-        self.lines += 1;
+impl PartReader<'_> {
+    fn line(&mut self, line: Line<'_>) {
+        let Self { scan, inspector, options, is_list, hasher, part } = self;
+        let number = part.lines;
+        part.lines += 1;
         if !line.terminated {
-            self.open_end = Some(line.offset);
+            part.open_end = Some(line.offset);
         }
         match scan.read(line.bytes) {
             Ok(entry) => {
                 if let Some(inspector) = inspector {
-                    inspector.entry(&mut self.notes, number, line.bytes, entry);
+                    inspector.entry(&mut part.notes, number, line.bytes, entry);
                     if !line.terminated {
-                        self.notes.push(number, Odd::NoLineEnd, 0);
+                        part.notes.push(number, Oddity::NoLineEnd, 0);
                     }
                 }
                 match no_entry(entry) {
-                    Some((kind, message)) if !is_list => {
-                        self.problems.push(kind, Some(self.lines), || message.to_owned());
+                    Some((kind, message)) if !*is_list => {
+                        part.problems.push(kind, Some(part.lines), || message.to_owned());
                     }
-                    _ => self.entry(entry, number, line.offset, keep, hasher),
+                    _ => part.entry(entry, number, line.offset, *options, hasher),
                 }
             }
             Err(_) if line::is_blank(line.bytes) => {}
             Err(_) => {
-                malformed(&mut self.problems, self.lines, line, line.bytes, scan);
+                malformed(&mut part.problems, part.lines, line, line.bytes, scan);
                 if let Some(inspector) = inspector {
-                    inspector.malformed(&mut self.notes, number, line.bytes, line.terminated);
+                    inspector.malformed(&mut part.notes, number, line.bytes, line.terminated);
                 }
             }
         }
     }
+}
 
-    fn entry(&mut self, entry: Entry<'_>, line: u32, offset: u64, keep: Keep<'_>, hasher: &DefaultHashBuilder) {
+impl FilePart {
+    /// Returns the part in memory of just its size, and leaves an empty one that keeps its memory.
+    fn take(&mut self) -> Self {
+        let mut full = std::mem::take(self);
+        let (text, entries) = (full.text.as_str().to_owned(), full.entries.clone());
+        self.text = std::mem::replace(&mut full.text, text);
+        self.entries = std::mem::replace(&mut full.entries, entries);
+        self.text.clear();
+        self.entries.clear();
+        full
+    }
+
+    fn entry(
+        &mut self,
+        entry: Entry<'_>,
+        line: u32,
+        offset: u64,
+        options: LoadOptions<'_>,
+        hasher: &DefaultHashBuilder,
+    ) {
         let traits = entry.traits();
         let span = entry.object_span();
-        let found = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
-        let before = self.found.last().map_or(Str::ABSENT, |before| before.id);
+        let place = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
+        let before = self.entries.last().map_or(StrRef::ABSENT, |before| before.id);
         let text = &mut self.text;
         let store = |text: &mut String, value: Option<std::borrow::Cow<'_, str>>| {
-            value.map_or(Str::ABSENT, |value| Str::push(text, |text| text.push_str(&value)))
+            value.map_or(StrRef::ABSENT, |value| StrRef::push(text, |text| text.push_str(&value)))
         };
         let parent = match entry.parent_id() {
             Some(parent) if !before.is_absent() && before.of(text) == parent => before,
@@ -355,45 +359,56 @@ impl Part {
         let id = entry.id();
         let hash = id.as_deref().map_or(0, |id| hasher.hash_one(id));
         let id = store(text, id);
-        let mut words = Str::ABSENT;
-        // What a tool result shows, its call, stands in another entry.
-        if (keep.words)(traits) && traits.role != Role::ToolResult {
-            words = Str::push(text, |text| preview::write(text, entry));
+        let mut words = StrRef::ABSENT;
+        // The row of a tool result shows its call, which is in another entry.
+        if (options.words)(traits) && traits.role != Role::ToolResult {
+            words = StrRef::push(text, |text| preview::write(text, entry));
         }
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
                 let target = store(text, entry.get_str("targetId"));
                 let label = store(text, entry.get_str("label").filter(|label| !label.is_empty()));
-                self.labels.push(LabelLine { found, target, label });
+                self.labels.push(LabelLine { entry: place, target, label });
             }
             (Kind::SessionInfo, _) => {
                 let name = entry.get_str("name").filter(|name| !name.trim().is_empty());
-                self.name = Some(Str::push(text, |text| Words::new(text, 200).push_str(name.as_deref().unwrap_or(""))));
+                self.name =
+                    Some(StrRef::push(text, |text| WordWriter::new(text, 200).push_str(name.as_deref().unwrap_or(""))));
             }
-            (Kind::Message, Role::ToolResult) if keep.calls => {
+            (Kind::Message, Role::ToolResult) if options.calls => {
                 if let Some(call) = entry.tool_call_id() {
                     let call = store(text, Some(call));
-                    self.results.push((found, call));
+                    self.results.push(ResultLine { entry: place, call });
                 }
             }
-            (Kind::Message, Role::Assistant) if keep.calls => {
+            (Kind::Message, Role::Assistant) if options.calls => {
                 for block in entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall) {
                     let Some(id) = block.id() else { continue };
                     let id = store(text, Some(id));
                     let name = block.name().unwrap_or_default();
-                    let shown = Str::push(text, |text| preview::call(text, &name, block.arguments()));
-                    self.calls.push(CallLine { found, id, text: shown });
+                    let shown = StrRef::push(text, |text| preview::call(text, &name, block.arguments()));
+                    self.calls.push(CallLine { entry: place, id, text: shown });
                 }
             }
             _ => {}
         }
         let offset = offset + u64::from(span.start);
         let stamp = entry.stamp();
-        self.found.push(Found { offset, len: span.end - span.start, line, traits, stamp, id, hash, parent, words });
+        self.entries.push(EntryLine {
+            offset,
+            len: span.end - span.start,
+            line,
+            traits,
+            stamp,
+            id,
+            hash,
+            parent,
+            words,
+        });
     }
 }
 
-/// Says why a well-formed line is no entry of a tree, if it is none.
+/// Returns why a well-formed line is not an entry, or `None` if it is one.
 pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> {
     if entry.kind() == Kind::Header {
         return Some((WarningKind::SecondHeader, SECOND_HEADER));
@@ -401,37 +416,39 @@ pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> 
     (!entry.has_id()).then_some((WarningKind::ForeignLine, FOREIGN))
 }
 
-/// Said of a second header.
+/// The message of a second header.
 pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
-/// Said of a line without id.
-pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is no entry (agents would take it as the leaf)";
+/// The message of a line without id.
+pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an entry (agents would take it as the leaf)";
 
-/// Notes a line that is not one JSON object, as exactly as can be told.
+/// Reports a line that is not one JSON object, as exactly as possible.
 fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {
     if !line.terminated {
-        return problems.push(WarningKind::TornLine, Some(number), || {
-            format!("unterminated last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
+        return problems.push(WarningKind::UnfinishedLine, Some(number), || {
+            format!("unfinished last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
         });
     }
     problems.push(WarningKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
-        (Odd::Nul, count) => format!("{count} NUL bytes; skipped"),
-        (Odd::NulBefore, at) => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
-        (Odd::FragmentBefore, at) => format!("a fragment and a complete record (from byte {at}) on one line; skipped"),
-        (Odd::Glued, at) => format!("two records on one line, the second from byte {at} on; skipped"),
-        (Odd::NotAnObject, _) => "not a JSON object; skipped".to_owned(),
-        (Odd::TooLong, _) => "longer than 4 GiB; skipped".to_owned(),
-        (Odd::NotJson, at) => format!("not JSON from byte {at} on; skipped"),
+        (Oddity::Nul, count) => format!("{count} NUL bytes; skipped"),
+        (Oddity::NulBefore, at) => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
+        (Oddity::FragmentBefore, at) => {
+            format!("a fragment and a complete record (from byte {at}) on one line; skipped")
+        }
+        (Oddity::Glued, at) => format!("two records on one line, the second from byte {at} on; skipped"),
+        (Oddity::NotAnObject, _) => "not a JSON object; skipped".to_owned(),
+        (Oddity::TooLong, _) => "longer than 4 GiB; skipped".to_owned(),
+        (Oddity::NotJson, at) => format!("not JSON from byte {at} on; skipped"),
         _ => "cut short; skipped".to_owned(),
     });
 }
 
-/// Tells whether a damaged line was a header, so that the error names it and not the next line.
+/// Returns an error for a damaged line that was a header, so that it names this line and not the next.
 fn damaged_header(bytes: &[u8], line: u32) -> Option<crate::core::error::Error> {
     let was_header = bytes.starts_with(b"{\"type\":\"session\"");
     was_header.then_some(crate::core::error::Error::NotASession { line, why: DAMAGED })
 }
 
-/// Gives a line without the mark that some editors put at the start of a file.
+/// Returns a line without the byte order mark that some editors put at the start of a file.
 pub(crate) fn without_bom<'l>(line: Line<'l>) -> &'l [u8] {
     match line.bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] if line.offset == 0 => rest,

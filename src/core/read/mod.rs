@@ -1,4 +1,6 @@
-//! From bytes to lines: sources, framing, and loading in blocks. What is odd is noted on the way.
+//! From bytes to parts of a session: [`source`] has the bytes, [`line`] cuts them into lines, [`load`]
+//! reads them in blocks, [`inspect`] notes oddities on the way. How entries hang together is not known
+//! here, but in [`crate::core::session`].
 
 pub(crate) mod inspect;
 pub mod line;

@@ -1,6 +1,7 @@
-//! Where the bytes come from: a file that can be read at any place, by several threads.
+//! The bytes of a session: a file that several threads can read at any offset.
 //!
-//! Never maps a file into memory: another program may truncate it at any time.
+//! Must never map a file into memory, since another program may truncate it at any time, and never
+//! change one: that is done in [`crate::core::disk`].
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
@@ -11,9 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::core::error::{Error, Result};
 
-/// What tells one state of a file from another.
+/// The identity, length and time of a file, to detect that it was replaced or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stat {
+pub struct FileState {
     dev: u64,
     ino: u64,
     /// Length in bytes.
@@ -21,14 +22,14 @@ pub struct Stat {
     modified: (i64, i64),
 }
 
-impl Stat {
-    /// Takes what the system says.
+impl FileState {
+    /// Takes the state from the metadata of a file.
     pub fn of(meta: &Metadata) -> Self {
         Self { dev: meta.dev(), ino: meta.ino(), len: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()) }
     }
 
-    /// Tells whether it is one file, longer or shorter.
-    pub fn is_same_file(&self, other: &Self) -> bool {
+    /// Returns whether both are of one file, even if its length or time differ.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
     }
 }
@@ -38,12 +39,12 @@ impl Stat {
 pub struct Source {
     file: File,
     len: u64,
-    stat: Option<Stat>,
+    state: Option<FileState>,
     read: Arc<AtomicU64>,
 }
 
 impl Source {
-    /// Opens a path. What cannot seek (a pipe, a terminal) is spooled first.
+    /// Opens a path. A pipe or terminal, which cannot seek, is spooled first.
     ///
     /// # Errors
     /// [`Error::Io`] if it is missing, a folder, or unreadable.
@@ -58,21 +59,21 @@ impl Source {
         if !meta.is_file() || file.stream_position().is_err() {
             return Self::spool(file);
         }
-        Ok(Self { file, len: meta.len(), stat: Some(Stat::of(&meta)), read: Arc::default() })
+        Ok(Self { file, len: meta.len(), state: Some(FileState::of(&meta)), read: Arc::default() })
     }
 
-    /// Opens the front of a plain file: what stands behind `limit` bytes is as if it were not there.
+    /// Opens a regular file as if it ended after `limit` bytes.
     ///
     /// # Errors
-    /// As [`Self::open`]; also for what is no plain file.
+    /// As [`Self::open`]; also if it is not a regular file.
     pub(crate) fn front(path: &Path, limit: u64) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("cannot open"))?;
         let meta = file.metadata().map_err(Error::io("cannot open"))?;
         if !meta.is_file() {
-            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file");
+            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
             return Err(Error::Io { doing: "cannot read", cause });
         }
-        Ok(Self { file, len: meta.len().min(limit), stat: Some(Stat::of(&meta)), read: Arc::default() })
+        Ok(Self { file, len: meta.len().min(limit), state: Some(FileState::of(&meta)), read: Arc::default() })
     }
 
     /// Copies a stream into an unlinked temporary file.
@@ -82,39 +83,39 @@ impl Source {
     pub fn spool(mut stream: impl Read) -> Result<Self> {
         let mut file = tempfile::tempfile().map_err(Error::io("cannot make a temporary file"))?;
         let len = io::copy(&mut stream, &mut file).map_err(Error::io("cannot copy the input to a temporary file"))?;
-        Ok(Self { file, len, stat: None, read: Arc::default() })
+        Ok(Self { file, len, state: None, read: Arc::default() })
     }
 
-    /// Gives the state of the file when it was opened; `None` for what was spooled.
-    pub fn stat(&self) -> Option<Stat> {
-        self.stat
+    /// Returns the state of the file when it was opened; `None` for a spooled stream.
+    pub fn state(&self) -> Option<FileState> {
+        self.state
     }
 
-    /// Returns the open file; `None` for what was spooled.
+    /// Returns the open file; `None` for a spooled stream.
     pub(crate) fn file(&self) -> Option<&File> {
-        self.stat.map(|_| &self.file)
+        self.state.map(|_| &self.file)
     }
 
-    /// Gives the length in bytes when the source was opened.
+    /// Returns the length in bytes when the source was opened.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Gives how many bytes were read so far, to be looked at meanwhile.
-    pub fn read(&self) -> &Arc<AtomicU64> {
+    /// Returns the counter of bytes read so far, for a display of progress.
+    pub(crate) fn bytes_read(&self) -> &Arc<AtomicU64> {
         &self.read
     }
 
-    /// Tells whether there was nothing in it.
+    /// Returns whether the length is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Copies everything, as it is.
+    /// Copies all bytes to `out`.
     ///
     /// # Errors
-    /// As [`Self::read_at`], and what `out` says.
-    pub fn copy_to(&self, out: &mut dyn Write) -> Result<()> {
+    /// As [`Self::read_at`]; also if `out` fails.
+    pub(crate) fn copy_to(&self, out: &mut dyn Write) -> Result<()> {
         let mut window = vec![0; 256 * 1024];
         let mut at = 0;
         while at < self.len {
@@ -126,7 +127,7 @@ impl Source {
         Ok(())
     }
 
-    /// Returns whether it starts with all that stands in another one.
+    /// Returns whether it starts with all bytes of `other`.
     ///
     /// # Errors
     /// As [`Self::read_at`].
@@ -148,19 +149,19 @@ impl Source {
         Ok(true)
     }
 
-    /// Brings what was written of the file to the disk.
+    /// Syncs the file to the disk.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
-    /// Fills `buffer` with what stands at `offset`.
+    /// Fills `buffer` with the bytes at `offset`.
     ///
     /// # Errors
     /// [`Error::Changed`] if the file is shorter now, [`Error::Io`] if reading fails.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
         self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
         self.file.read_exact_at(buffer, offset).map_err(|cause| {
             if cause.kind() == io::ErrorKind::UnexpectedEof {

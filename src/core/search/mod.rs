@@ -1,4 +1,5 @@
-//! Finding entries by words (cli: `tree --search`).
+//! Finds entries by words (cli: `tree --search`). [`Query`] decides; [`Prefilter`] only saves time, and
+//! must let pass every entry that the query matches.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,15 +7,15 @@ use std::ops::Range;
 use crate::core::entry::{BlockKind, Entry};
 use crate::core::json::text;
 
-mod sieve;
+mod prefilter;
 
-pub use sieve::Sieve;
+pub use prefilter::Prefilter;
 
-/// How much of a text is looked at in one piece, in bytes: a text of many megabytes is never
-/// copied whole.
+/// How many bytes of a text are searched at once, so that a text of many megabytes is never copied
+/// whole.
 const PIECE: usize = 64 * 1024;
 
-/// The members that a search looks into, of a message or of an entry.
+/// The members that are searched, of a message or an entry.
 const NAMES: [&str; 13] = [
     "role",
     "customType",
@@ -33,8 +34,8 @@ const NAMES: [&str; 13] = [
 
 /// How many characters of a text an excerpt has before the word.
 const BEFORE: usize = 40;
-/// How many it has behind it.
-const BEHIND: usize = 80;
+/// How many it has after the word.
+const AFTER: usize = 80;
 
 /// Words that must all be found, whatever their case.
 #[derive(Clone, Debug)]
@@ -43,25 +44,25 @@ pub struct Query(Vec<String>);
 /// A word in the text around it. White space is collapsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// What stands before the word.
+    /// The text before the word.
     pub before: String,
-    /// The word as it is spelled there.
+    /// The word as it is spelled in the text.
     pub word: String,
-    /// What stands behind it.
-    pub behind: String,
+    /// The text after the word.
+    pub after: String,
     /// Whether the text starts with `before`.
     pub is_start: bool,
-    /// Whether the text ends with `behind`.
+    /// Whether the text ends with `after`.
     pub is_end: bool,
 }
 
 impl Query {
-    /// Takes words separated by white space.
+    /// Makes a query of words that are separated by white space.
     pub fn new(text: &str) -> Self {
         Self(text.split_whitespace().map(str::to_lowercase).collect())
     }
 
-    /// Tells whether an entry has all words in its whole text, its names, or its row.
+    /// Returns whether an entry has all words in its texts, its names, its label, or its row.
     pub fn matches(&self, entry: Entry<'_>, label: Option<&str>, row: &str) -> bool {
         let mut missing: Vec<_> = self.0.iter().map(String::as_str).collect();
         let mut look = |text: &str| {
@@ -74,12 +75,12 @@ impl Query {
         look(row) || look(label.unwrap_or("")) || texts(entry, &mut look)
     }
 
-    /// Gives the first of the words that a text has not.
-    pub fn missing_in(&self, text: &str) -> Option<&str> {
+    /// Returns the first word that is not in a text.
+    pub(crate) fn missing_in(&self, text: &str) -> Option<&str> {
         self.0.iter().map(String::as_str).find(|word| find(text, word).is_none())
     }
 
-    /// Gives the places of the words in a text, in order and apart from each other.
+    /// Returns the byte ranges of the words in a text, in order and not overlapping.
     pub fn places(&self, text: &str) -> Vec<Range<usize>> {
         let mut places = Vec::new();
         for word in &self.0 {
@@ -102,8 +103,8 @@ impl Query {
 }
 
 impl Excerpt {
-    /// Finds the first place of a word in what a search looks into: the text first, then the row,
-    /// then the names.
+    /// Returns the first occurrence of a word in what is searched: the text first, then the row, then
+    /// the names.
     pub fn of(entry: Entry<'_>, label: Option<&str>, row: &str, word: &str) -> Option<Self> {
         let mut found = None;
         let mut look = |text: &str| {
@@ -117,8 +118,8 @@ impl Excerpt {
     fn around(text: &str, place: Range<usize>) -> Self {
         let (front, rest) = (&text[..place.start], &text[place.end..]);
         let start = front.char_indices().nth_back(BEFORE - 1).map_or(0, |(at, _)| at);
-        let end = rest.char_indices().nth(BEHIND).map_or(rest.len(), |(at, _)| at);
-        // A word that is cut into says less than none.
+        let end = rest.char_indices().nth(AFTER).map_or(rest.len(), |(at, _)| at);
+        // A part of a word would be misleading.
         let start = match front[start..].find(char::is_whitespace) {
             Some(blank) if start > 0 => start + blank,
             _ => start,
@@ -130,14 +131,14 @@ impl Excerpt {
         Self {
             before: collapsed(&front[start..]).trim_start().to_owned(),
             word: collapsed(&text[place]),
-            behind: collapsed(&rest[..end]).trim_end().to_owned(),
+            after: collapsed(&rest[..end]).trim_end().to_owned(),
             is_start: front[..start].trim().is_empty(),
             is_end: rest[end..].trim().is_empty(),
         }
     }
 }
 
-/// Collapses white space, also at both ends.
+/// Returns a text with each run of white space as one space, at both ends too.
 fn collapsed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
@@ -150,7 +151,8 @@ fn collapsed(text: &str) -> String {
     out
 }
 
-/// Hands out all texts of an entry that a search looks into, until `look` has seen enough.
+/// Passes all texts of an entry that are searched to `look`, until it returns true; returns whether it
+/// did.
 fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
     let message = entry.message();
     let mut look = |text: Option<Cow<'_, str>>| text.is_some_and(|text| look(&text));
@@ -175,7 +177,7 @@ fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
     files.any(|file| look(file.get_str("content")))
 }
 
-/// Gives the first place of a word, which is in lower case.
+/// Returns the byte range of a word, given in lower case, at its first occurrence.
 fn find(text: &str, word: &str) -> Option<Range<usize>> {
     let mut place = None;
     pieces(text, word.len(), |start, piece, lower| {
@@ -188,8 +190,8 @@ fn find(text: &str, word: &str) -> Option<Range<usize>> {
     place
 }
 
-/// Gives the place in a text for one in its lower case; in a character of several it is the start
-/// or the end.
+/// Returns the offset in a text of an offset in its lower case. Within the lower case of one character
+/// it is that character's start, or its end if `end` is set.
 fn original(text: &str, lower_at: usize, end: bool) -> usize {
     let mut lower = 0;
     for (at, char) in text.char_indices() {
@@ -202,8 +204,8 @@ fn original(text: &str, lower_at: usize, end: bool) -> usize {
     text.len()
 }
 
-/// Hands out a text in pieces, each with its place and in lower case, until `look` has seen enough,
-/// and tells whether it has. Words of up to `longest` bytes are whole in one of them.
+/// Passes a text to `look` in pieces, each with its offset and in lower case, until it returns true;
+/// returns whether it did. A word of up to `longest` bytes is whole in one of the pieces.
 fn pieces(text: &str, longest: usize, mut look: impl FnMut(usize, &str, &str) -> bool) -> bool {
     let mut from = 0;
     loop {
@@ -240,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_in_the_original_text() {
+    fn places_are_offsets_in_the_original_text() {
         let places = |query: &str, text: &str| {
             let found: Vec<_> = Query::new(query).places(text).into_iter().map(|place| &text[place]).collect();
             found.join("|")
@@ -260,17 +262,17 @@ mod tests {
         let line = serde_json::json!({"type": "message", "message": {"role": "user", "content": text}}).to_string();
         let mut scan = Scan::default();
         let entry = scan.read(line.as_bytes()).unwrap();
-        let Excerpt { before, word, behind, is_start, is_end } = Excerpt::of(entry, None, "", word).unwrap();
-        assert_eq!((before.as_str(), word.as_str(), behind.as_str(), is_start, is_end), expected, "{text}");
+        let Excerpt { before, word, after, is_start, is_end } = Excerpt::of(entry, None, "", word).unwrap();
+        assert_eq!((before.as_str(), word.as_str(), after.as_str(), is_start, is_end), expected, "{text}");
     }
 
     #[test]
-    fn an_excerpt_has_whole_words_around_the_first_place() {
+    fn excerpt_has_whole_words_around_the_first_occurrence() {
         check("one  two\n Three four", "three", ("one two ", "Three", " four", true, true));
         check("  x", "x", ("", "x", "", true, true));
         let long = format!("{}needle{}", "hay ".repeat(30), " straw".repeat(30));
-        let (before, behind) = ("hay ".repeat(9), " straw".repeat(13));
-        check(&long, "needle", (&before, "needle", &behind, false, false));
+        let (before, after) = ("hay ".repeat(9), " straw".repeat(13));
+        check(&long, "needle", (&before, "needle", &after, false, false));
         let glued = format!("{}needle{}", "x".repeat(100), "y".repeat(100));
         check(&glued, "needle", (&"x".repeat(40), "needle", &"y".repeat(80), false, false));
     }

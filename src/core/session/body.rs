@@ -1,15 +1,16 @@
-//! Reads the bodies of entries again, and makes sure that they are still what was indexed.
+//! Reads entries from the source again, and checks that they are still those of the index: another
+//! program may have changed the file. What a row or a context makes of an entry is decided elsewhere.
 
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan};
 use crate::core::error::{Error, Result};
-use crate::core::migrate::lines::{self, Place};
+use crate::core::migrate::lines::{self, EntryLinks};
 use crate::core::session::{NodeId, Session};
 
-/// How much is read at once while entries are asked for in the order of the file, in bytes.
+/// How many bytes are read at once while entries are asked for in the order of the file.
 const AHEAD: usize = 256 * 1024;
 
-/// Reads entries of one session, one at a time; cheapest in the order of the file.
+/// Reads entries of one session, one at a time; fastest in the order of the file.
 #[derive(Debug)]
 pub struct Bodies<'s> {
     session: &'s Session,
@@ -21,20 +22,20 @@ pub struct Bodies<'s> {
 }
 
 impl<'s> Bodies<'s> {
-    /// Starts reading.
+    /// Starts to read.
     pub fn new(session: &'s Session) -> Self {
         Self { session, window: Vec::new(), front: 0, migrated: Vec::new(), scan: Scan::default() }
     }
 
-    /// Gives the session that is read.
+    /// Returns the session.
     pub fn session(&self) -> &'s Session {
         self.session
     }
 
-    /// Gives an entry as version 3 shows it.
+    /// Returns an entry as version 3 has it.
     ///
     /// # Errors
-    /// [`Error::Changed`] if something else stands in its place now, [`Error::Io`] if reading fails.
+    /// [`Error::Changed`] if its bytes are something else by now, [`Error::Io`] if reading fails.
     pub fn entry(&mut self, node: NodeId) -> Result<Entry<'_>> {
         let (start, len) = self.fetch(node)?;
         if !self.session.is_migrated() {
@@ -46,7 +47,7 @@ impl<'s> Bodies<'s> {
         self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
     }
 
-    /// Gives the bytes that stand where an entry was indexed, which may be something else by now.
+    /// Returns the bytes at the place of an entry, which may be something else by now.
     ///
     /// # Errors
     /// As [`Self::entry`].
@@ -55,17 +56,17 @@ impl<'s> Bodies<'s> {
         Ok(&self.window[start..start + len])
     }
 
-    /// Gives the blanks that stand around an entry on its line, as far as they are few.
+    /// Returns the blanks before and after an entry on its line, at most 64 of each.
     ///
     /// # Errors
     /// [`Error::Io`] if reading fails.
     pub fn blanks(&mut self, node: NodeId) -> Result<(Vec<u8>, Vec<u8>)> {
-        // More of them is nothing that a writer of sessions would do.
+        // No writer of sessions puts more of them there.
         const FEW: u64 = 64;
         let at = &self.session.nodes[node.index()];
         let (start, end) = (at.offset, at.offset + u64::from(at.len));
         let before = start.saturating_sub(FEW)..start;
-        let behind = end..(end + FEW).min(self.session.source.len());
+        let after = end..(end + FEW).min(self.session.source.len());
         let read = |range: std::ops::Range<u64>| -> Result<Vec<u8>> {
             let in_window = |at: u64| usize::try_from(at.checked_sub(self.front)?).ok();
             let window = in_window(range.start).zip(in_window(range.end));
@@ -77,14 +78,14 @@ impl<'s> Bodies<'s> {
             Ok(bytes)
         };
         let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
-        let (mut before, mut behind) = (read(before)?, read(behind)?);
+        let (mut before, mut after) = (read(before)?, read(after)?);
         let count = before.iter().rev().take_while(is_blank).count();
         before.drain(..before.len() - count);
-        behind.truncate(behind.iter().take_while(is_blank).count());
-        Ok((before, behind))
+        after.truncate(after.iter().take_while(is_blank).count());
+        Ok((before, after))
     }
 
-    /// Gives the words that a row shows for an entry; a tool result shows its call.
+    /// Returns the text of an entry's row; that of a tool result is its call.
     ///
     /// # Errors
     /// As [`Self::entry`].
@@ -102,8 +103,7 @@ impl<'s> Bodies<'s> {
         Ok(words)
     }
 
-    /// Gives the words by which people know the session: its name, else its first prompt; empty if
-    /// there are none.
+    /// Returns the title of the session: its name, or the text of its first prompt; empty without both.
     ///
     /// # Errors
     /// As [`Self::entry`].
@@ -115,7 +115,7 @@ impl<'s> Bodies<'s> {
         }
     }
 
-    /// Looks for the call of a tool result in the nearest assistant messages above it.
+    /// Returns the row text of a tool result's call, from the nearest assistant messages above it.
     fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
         for node in self.session.callers(result) {
@@ -130,15 +130,15 @@ impl<'s> Bodies<'s> {
         Ok(None)
     }
 
-    /// Makes sure that the entry's bytes are in the window; gives their place there.
+    /// Reads an entry's bytes into the window, unless they are there; returns offset and length there.
     fn fetch(&mut self, node: NodeId) -> Result<(usize, usize)> {
         let at = &self.session.nodes[node.index()];
         let (offset, len) = (at.offset, at.len as usize);
-        let behind = self.front + self.window.len() as u64;
-        if offset >= self.front && offset + len as u64 <= behind {
+        let after = self.front + self.window.len() as u64;
+        if offset >= self.front && offset + len as u64 <= after {
             return Ok((usize::try_from(offset - self.front).unwrap_or(usize::MAX), len));
         }
-        let in_order = offset >= self.front && offset.saturating_sub(behind) < AHEAD as u64;
+        let in_order = offset >= self.front && offset.saturating_sub(after) < AHEAD as u64;
         let left = usize::try_from(self.session.source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = if in_order { AHEAD.max(len) } else { len };
         self.window.resize(wanted.min(left), 0);
@@ -146,7 +146,7 @@ impl<'s> Bodies<'s> {
         self.front = offset;
         let line = Some(at.line);
         self.session.source.read_at(&mut self.window, offset).map_err(|error| {
-            // Nothing that was read before may be taken for this.
+            // The window may hold anything now, and must not be taken for these bytes.
             self.window.clear();
             match error {
                 Error::Changed { .. } => Error::Changed { line },
@@ -159,7 +159,7 @@ impl<'s> Bodies<'s> {
         Ok((0, len))
     }
 
-    /// Checks that the bytes are still the entry that was indexed there.
+    /// Parses bytes of the window, and checks that they are still this entry.
     fn check(&mut self, node: NodeId, start: usize, len: usize) -> Result<Entry<'_>> {
         let session = self.session;
         let object = &self.window[start..start + len];
@@ -171,10 +171,10 @@ impl<'s> Bodies<'s> {
     }
 }
 
-/// Brings an entry's stored text to version 3.
+/// Returns an entry's stored text as version 3 has it.
 pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
-    let place = (session.version == 1)
-        .then(|| Place { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
+    let links = (session.version == 1)
+        .then(|| EntryLinks { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
     let is_compaction = session.traits(node).kind == Kind::Compaction;
     let kept = |index: f64| {
         if !is_compaction || index < 0.0 || index > f64::from(u32::MAX) {
@@ -186,7 +186,7 @@ pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> 
         let kept = session.well_formed.get(at).map(|&kept| NodeId(kept))?;
         (kept <= node).then(|| session.id(kept).to_owned())
     };
-    lines::rewrite(object, place, kept)
+    lines::rewrite(object, links, kept)
 }
 
 fn changed(session: &Session, node: NodeId) -> Error {

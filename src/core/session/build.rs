@@ -1,5 +1,5 @@
-//! Puts the parts of a file together: finds the entries that count, hangs them into the tree, and
-//! applies the labels.
+//! Builds a session from the parts of its file: decides the version and which entries count, links them
+//! to a tree, and applies the labels. Must never recurse: a branch may be as long as the file.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -8,45 +8,46 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{Label, NONE, Node, NodeId, Session};
 use crate::core::entry::Kind;
-use crate::core::entry::header::{CURRENT, Declared, Header};
-use crate::core::migrate::lines::Ids;
+use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
+use crate::core::migrate::lines::IdGenerator;
 use crate::core::problem::{Problems, WarningKind};
-use crate::core::read::inspect::{Notes, Twin};
-use crate::core::read::load::{self, Found, Part, Str};
+use crate::core::read::inspect::{DuplicateId, LineNotes};
+use crate::core::read::load::{self, CallLine, EntryLine, FilePart, LabelLine, ResultLine, StrRef};
 use crate::core::read::source::Source;
 
-/// How much is kept of what stands before the end, in bytes.
+/// How many bytes before the end are kept, to detect that the file was written anew.
 const TAIL: u64 = 512;
 
-/// Puts the parts of a file together.
-pub(super) struct Builder {
+/// Takes the parts of a file one by one, in order.
+pub(super) struct SessionBuilder {
     version: u32,
-    /// The namespace of the ids to come, if the entries have none.
-    fresh: Option<Ids>,
-    /// Line number before the next part.
+    /// Makes the ids of the entries, if they have none (version 1).
+    fresh: Option<IdGenerator>,
+    /// Number of lines before the next part.
     lines: u32,
     nodes: Vec<Node>,
-    parents: Vec<Str>,
+    parents: Vec<StrRef>,
     texts: Vec<String>,
     ids: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Places of entries whose id is used again later.
-    dead: Vec<u32>,
-    labels: Vec<(NodeId, Str, Str)>,
-    calls: Vec<(NodeId, Str, Str)>,
-    results: Vec<(NodeId, Str)>,
+    /// Nodes that a later line with the same id replaces.
+    replaced: Vec<u32>,
+    /// Here and below, `entry` is the node of the line, or `NONE`.
+    labels: Vec<LabelLine>,
+    calls: Vec<CallLine>,
+    results: Vec<ResultLine>,
     name: Option<String>,
     well_formed: Vec<u32>,
     open_end: Option<u64>,
     problems: Problems,
-    pub(super) notes: Notes,
+    pub(super) notes: LineNotes,
 }
 
-impl Builder {
-    pub(super) fn new(start: &load::Start, parts: &[Part], hasher: DefaultHashBuilder) -> Self {
+impl SessionBuilder {
+    pub(super) fn new(start: &load::SessionStart, parts: &[FilePart], hasher: DefaultHashBuilder) -> Self {
         let mut problems = start.problems.clone();
         let version = version(&start.header, parts, &mut problems);
-        let count = parts.iter().map(|part| part.found.len()).sum();
+        let count = parts.iter().map(|part| part.entries.len()).sum();
         let mut well_formed = Vec::new();
         if version == 1 {
             // The header is one of the lines that old compactions count.
@@ -54,14 +55,14 @@ impl Builder {
         }
         Self {
             version,
-            fresh: (version == 1).then(|| Ids::new(&start.header.id, start.before)),
+            fresh: (version == 1).then(|| IdGenerator::new(&start.header.id, start.before)),
             lines: start.header.line,
             nodes: Vec::with_capacity(count),
             parents: Vec::with_capacity(count),
             texts: Vec::with_capacity(parts.len()),
             ids: HashTable::with_capacity(count),
             hasher,
-            dead: Vec::new(),
+            replaced: Vec::new(),
             labels: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -69,12 +70,12 @@ impl Builder {
             well_formed,
             open_end: None,
             problems,
-            notes: Notes::default(),
+            notes: LineNotes::default(),
         }
     }
 
-    pub(super) fn take(&mut self, part: Part) {
-        let Part { text, found, labels, name, calls, results, problems, notes, lines, open_end } = part;
+    pub(super) fn take(&mut self, part: FilePart) {
+        let FilePart { text, entries, labels, name, calls, results, problems, notes, lines, open_end } = part;
         self.notes.append(notes, self.lines);
         self.open_end = self.open_end.or(open_end);
         if let Some(name) = name {
@@ -84,21 +85,21 @@ impl Builder {
         self.texts.push(text);
         let mut places = Vec::new();
         let wanted = !labels.is_empty() || !calls.is_empty() || !results.is_empty();
-        for found in &found {
-            let place = self.add(found);
+        for entry in &entries {
+            let place = self.add(entry);
             if wanted {
                 places.push(place);
             }
         }
-        let place = |found: u32| NodeId(places[found as usize]);
-        self.labels.extend(labels.iter().map(|line| (place(line.found), line.target, line.label)));
-        self.calls.extend(calls.iter().map(|line| (place(line.found), line.id, line.text)));
-        self.results.extend(results.iter().map(|&(found, call)| (place(found), call)));
+        let place = |entry: u32| places[entry as usize];
+        self.labels.extend(labels.into_iter().map(|line| LabelLine { entry: place(line.entry), ..line }));
+        self.calls.extend(calls.into_iter().map(|line| CallLine { entry: place(line.entry), ..line }));
+        self.results.extend(results.into_iter().map(|line| ResultLine { entry: place(line.entry), ..line }));
         self.lines = self.lines.saturating_add(lines);
     }
 
-    /// Adds an entry and gives its place; `NONE` if the line is none.
-    fn add(&mut self, found: &Found) -> u32 {
+    /// Adds an entry and returns its node; `NONE` if the line is not an entry.
+    fn add(&mut self, found: &EntryLine) -> u32 {
         let line = self.lines.saturating_add(found.line).saturating_add(1);
         let place = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         if found.traits.kind == Kind::Header {
@@ -115,15 +116,15 @@ impl Builder {
             let new = fresh.next(is_free);
             self.fresh = Some(fresh);
             hash = self.hasher.hash_one(new.as_str());
-            id = Str::push(&mut self.texts[part], |text| text.push_str(&new));
-            parent = Str::ABSENT;
+            id = StrRef::push(&mut self.texts[part], |text| text.push_str(&new));
+            parent = StrRef::ABSENT;
             self.well_formed.push(place);
         } else if id.is_absent() {
             self.problems.push(WarningKind::ForeignLine, Some(line), || load::FOREIGN.to_owned());
             return NONE;
         }
         let part = u32::try_from(part).unwrap_or(NONE);
-        let Found { offset, len, traits, stamp, words, .. } = *found;
+        let EntryLine { offset, len, traits, stamp, words, .. } = *found;
         self.nodes.push(Node { offset, len, line, part, words_part: part, parent: NONE, traits, stamp, id, words });
         self.parents.push(parent);
         self.remember(place, hash);
@@ -135,7 +136,7 @@ impl Builder {
         node.id.of(&self.texts[node.part as usize]) == id
     }
 
-    /// Enters an id; of several entries with one id the last one counts.
+    /// Registers the id of a node; of several with one id the last one counts.
     fn remember(&mut self, place: u32, hash: u64) {
         use hashbrown::hash_table::Entry::{Occupied, Vacant};
         let (nodes, texts, hasher) = (&self.nodes, &self.texts, &self.hasher);
@@ -151,61 +152,58 @@ impl Builder {
                 let (new, first) = (&nodes[place as usize], &nodes[old as usize]);
                 let (line, old_line) = (new.line, first.line);
                 let (offset, len, first_offset, first_len) = (new.offset, new.len, first.offset, first.len);
-                self.notes.twins.push(Twin { line, first_line: old_line, offset, len, first_offset, first_len });
+                self.notes.duplicates.push(DuplicateId {
+                    line,
+                    first_line: old_line,
+                    offset,
+                    len,
+                    first_offset,
+                    first_len,
+                });
                 let id = id_of(place);
                 let message = || format!("id `{id}` was used on line {old_line} before; this line counts");
                 self.problems.push(WarningKind::DuplicateId, Some(line), message);
-                self.dead.push(old);
+                self.replaced.push(old);
             }
         }
     }
 
-    /// Drops what a later line with the same id replaces.
-    fn bury(&mut self) {
-        if self.dead.is_empty() {
+    /// Drops the entries that a later line with the same id replaces, and renumbers the others.
+    fn drop_replaced(&mut self) {
+        if self.replaced.is_empty() {
             return;
         }
         let mut kept = vec![0; self.nodes.len()];
-        for &dead in &self.dead {
-            kept[dead as usize] = NONE;
+        for &replaced in &self.replaced {
+            kept[replaced as usize] = NONE;
         }
         for (next, place) in (0..).zip(kept.iter_mut().filter(|place| **place != NONE)) {
             *place = next;
         }
         let new = |place: u32| kept.get(place as usize).copied().unwrap_or(NONE);
-        let renumber = |node: &mut NodeId| {
-            node.0 = new(node.0);
-            node.0 != NONE
-        };
-        let mut at = 0;
-        self.nodes.retain(|_| {
-            at += 1;
-            kept[at - 1] != NONE
-        });
-        at = 0;
-        self.parents.retain(|_| {
-            at += 1;
-            kept[at - 1] != NONE
-        });
+        let is_kept = || kept.iter().map(|&place| place != NONE);
+        let (mut of_nodes, mut of_parents) = (is_kept(), is_kept());
+        self.nodes.retain(|_| of_nodes.next() == Some(true));
+        self.parents.retain(|_| of_parents.next() == Some(true));
         self.ids.iter_mut().for_each(|place| *place = new(*place));
-        self.labels.retain_mut(|(place, ..)| renumber(place));
-        self.calls.retain_mut(|(place, ..)| renumber(place));
-        self.results.retain_mut(|(place, _)| renumber(place));
+        self.labels.iter_mut().for_each(|line| line.entry = new(line.entry));
+        self.calls.iter_mut().for_each(|line| line.entry = new(line.entry));
+        self.results.iter_mut().for_each(|line| line.entry = new(line.entry));
     }
 
-    pub(super) fn finish(mut self, source: Source, start: load::Start) -> Session {
-        self.bury();
-        // Lines that are no entries have no place.
-        self.labels.retain(|(node, ..)| node.0 != NONE);
-        self.calls.retain(|(node, ..)| node.0 != NONE);
-        self.results.retain(|(node, _)| node.0 != NONE);
+    pub(super) fn finish(mut self, source: Source, start: load::SessionStart) -> Session {
+        self.drop_replaced();
+        self.labels.retain(|line| line.entry != NONE);
+        self.calls.retain(|line| line.entry != NONE);
+        self.results.retain(|line| line.entry != NONE);
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
         let read_to = self.open_end.unwrap_or(header_end);
         let compared = read_to.min(TAIL);
         let mut tail = vec![0; usize::try_from(compared).unwrap_or(0)];
         if source.read_at(&mut tail, read_to - compared).is_err() {
-            // It was cut off meanwhile: no file has this before that place, so it counts as another.
+            // The file was truncated meanwhile: line ends alone before `read_to` match no session, so
+            // that the next look finds it changed.
             tail = vec![b'\n'; tail.len()];
         }
         let mut session = Session {
@@ -213,7 +211,7 @@ impl Builder {
             header: start.header,
             version: self.version,
             problems: self.problems,
-            slot: start.slot.flatten(),
+            slot: start.slot,
             name: self.name,
             nodes: self.nodes,
             texts: self.texts,
@@ -235,46 +233,46 @@ impl Builder {
         session.break_cycles();
         session.order_children();
         session.match_calls(self.calls, &self.results);
-        session.apply(&self.labels);
+        session.apply_labels(&self.labels);
         session
     }
 }
 
 impl Session {
-    /// Gives tool results the words of their calls: of the nearest assistant message above.
-    fn match_calls(&mut self, mut calls: Vec<(NodeId, Str, Str)>, results: &[(NodeId, Str)]) {
+    /// Gives tool results the row text of their calls, found in the nearest assistant message above.
+    fn match_calls(&mut self, mut calls: Vec<CallLine>, results: &[ResultLine]) {
         let (nodes, texts) = (&self.nodes, &self.texts);
-        let text_of = |node: NodeId| texts[nodes[node.index()].part as usize].as_str();
-        for own in calls.chunk_by_mut(|a, b| a.0 == b.0) {
-            let text = text_of(own[0].0);
+        let text_of = |node: u32| texts[nodes[node as usize].part as usize].as_str();
+        for own in calls.chunk_by_mut(|a, b| a.entry == b.entry) {
+            let text = text_of(own[0].entry);
             // Stable, so that the first of several with one id is found.
-            own.sort_by(|(_, a, _), (_, b, _)| a.of(text).cmp(b.of(text)));
+            own.sort_by(|a, b| a.id.of(text).cmp(b.id.of(text)));
         }
-        // Where the calls of the assistant message start that was found last: mostly they are
-        // those of the next result too, or stand right before them.
+        // The first call of the assistant message that was found last: mostly the next result is one
+        // of its calls too, or of the message after it.
         let mut near = 0;
         let mut found = Vec::new();
-        for &(result, id) in results {
-            let id = id.of(text_of(result));
-            let call = self.callers(result).find_map(|node| {
-                let is_near = calls.get(near).is_some_and(|call| call.0 == node);
+        for result in results {
+            let id = result.call.of(text_of(result.entry));
+            let call = self.callers(NodeId(result.entry)).find_map(|NodeId(node)| {
+                let is_near = calls.get(near).is_some_and(|call| call.entry == node);
                 if !is_near {
-                    near = calls.partition_point(|call| call.0 < node);
+                    near = calls.partition_point(|call| call.entry < node);
                 }
-                let own = calls[near..].partition_point(|(of, call, _)| (*of, call.of(text_of(*of))) < (node, id));
-                let (of, call, shown) = calls.get(near + own)?;
-                (*of == node && call.of(text_of(node)) == id).then_some((node, *shown))
+                let is_before = |call: &CallLine| (call.entry, call.id.of(text_of(call.entry))) < (node, id);
+                let call = calls.get(near + calls[near..].partition_point(is_before))?;
+                (call.entry == node && call.id.of(text_of(node)) == id).then_some(call)
             });
-            found.extend(call.map(|(node, shown)| (result, nodes[node.index()].part, shown)));
+            found.extend(call.map(|call| (result.entry, nodes[call.entry as usize].part, call.text)));
         }
         for (result, part, shown) in found {
-            let node = &mut self.nodes[result.index()];
+            let node = &mut self.nodes[result as usize];
             (node.words_part, node.words) = (part, shown);
         }
     }
 
-    /// Sets the parents. Version 1 is a plain list.
-    fn link(&mut self, parents: &[Str]) {
+    /// Sets the parent of each entry. Version 1 is a plain list.
+    fn link(&mut self, parents: &[StrRef]) {
         if self.version == 1 {
             for at in 1..self.nodes.len() {
                 self.nodes[at].parent = NodeId::at(at - 1).0;
@@ -311,11 +309,11 @@ impl Session {
 
     /// Makes the first entry of every cycle a root.
     fn break_cycles(&mut self) {
-        // Where every parent stands before its children there is none.
+        // If every parent is before its children there are no cycles.
         if self.nodes().all(|node| self.parent(node).is_none_or(|parent| parent < node)) {
             return;
         }
-        // 0 = not seen, else the number of the walk that came by.
+        // The number of the walk that passed the entry, from 1; 0 if none did.
         let mut seen = vec![0_u32; self.nodes.len()];
         for from in self.nodes() {
             let walk = from.0.saturating_add(1);
@@ -374,16 +372,16 @@ impl Session {
     }
 
     /// Applies the label entries in the order of the file.
-    fn apply(&mut self, lines: &[(NodeId, Str, Str)]) {
+    fn apply_labels(&mut self, lines: &[LabelLine]) {
         let mut set: Vec<Option<Label>> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
-        for &(node, target, name) in lines {
-            let text = &self.texts[self.nodes[node.index()].part as usize];
+        for &LabelLine { entry, target, label } in lines {
+            let text = &self.texts[self.nodes[entry as usize].part as usize];
             if target.is_absent() {
                 continue;
             }
             let target = target.of(text);
-            if name.is_absent() {
+            if label.is_absent() {
                 if let Some(place) = places.remove(target) {
                     set[place] = None;
                 }
@@ -392,8 +390,8 @@ impl Session {
             let label = Label {
                 target_id: target.to_owned(),
                 target: self.find(target),
-                name: name.of(text).to_owned(),
-                set_by: node,
+                name: label.of(text).to_owned(),
+                set_by: NodeId(entry),
             };
             match places.get(target) {
                 Some(&place) => set[place] = Some(label),
@@ -412,14 +410,14 @@ impl Session {
     }
 }
 
-/// Decides which version to read a file as (semantics: "Reading", 7).
-fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
+/// Returns the version to read a file as (semantics: "Reading", 7).
+fn version(header: &Header, parts: &[FilePart], problems: &mut Problems) -> u32 {
     let line = Some(header.line);
     match header.version {
-        Declared::Absent => {
-            let mut found = parts.iter().flat_map(|part| &part.found);
+        DeclaredVersion::Absent => {
+            let mut entries = parts.iter().flat_map(|part| &part.entries);
             let has_ids =
-                found.find(|found| found.traits.kind.is_entry_type()).is_some_and(|found| !found.id.is_absent());
+                entries.find(|entry| entry.traits.kind.is_entry_type()).is_some_and(|entry| !entry.id.is_absent());
             if !has_ids {
                 return 1;
             }
@@ -427,16 +425,16 @@ fn version(header: &Header, parts: &[Part], problems: &mut Problems) -> u32 {
             problems.push(WarningKind::OddVersion, line, || message);
             2
         }
-        Declared::Number(version) => {
+        DeclaredVersion::Number(version) => {
             if version > CURRENT {
                 problems.push(WarningKind::NewerVersion, line, || {
-                    format!("version {version} is newer than {CURRENT}, the newest known: read as well as can be")
+                    format!("version {version} is newer than {CURRENT}, the newest known: read as far as possible")
                 });
             }
             version
         }
-        Declared::Odd => {
-            let message = || format!("the header's version is no version: read as {CURRENT}");
+        DeclaredVersion::Invalid => {
+            let message = || format!("the header's version is not a version: read as {CURRENT}");
             problems.push(WarningKind::OddVersion, line, message);
             CURRENT
         }

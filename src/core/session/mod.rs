@@ -1,7 +1,8 @@
-//! The index of a session: its entries, how they hang together, the leaf and the labels.
+//! The index of a session: its entries, their tree, the leaf and the labels. Flat arrays of indices;
+//! [`self::body`] reads the entries themselves from the source when they are needed.
 //!
-//! Bodies stay in the source; [`self::body`] reads them again when they are needed. Nothing here
-//! recurses, and nothing takes more than time in proportion (n log n for sorting siblings).
+//! Must never recurse over entries, and takes linear time (n log n to sort siblings). What a view shows
+//! is decided in [`crate::core::tree`].
 
 pub mod body;
 
@@ -13,25 +14,25 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
-use crate::core::entry::{Kind, Role, Traits};
+use crate::core::entry::{Role, Traits};
 use crate::core::error::Result;
 use crate::core::problem::Problems;
-use crate::core::read::inspect::Notes;
-use crate::core::read::load::{self, Keep, Look, Str};
+use crate::core::read::inspect::LineNotes;
+use crate::core::read::load::{self, Inspection, LoadOptions, StrRef};
 use crate::core::read::source::Source;
 use crate::core::time::Stamp;
-use build::Builder;
+use build::SessionBuilder;
 
 mod build;
 #[cfg(test)]
 pub(crate) mod sample;
 
-/// One entry of a session, by its place among the entries in the file.
+/// An entry of a session: its index among the entries of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
-    /// Gives the place as an index.
+    /// Returns the index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -41,39 +42,39 @@ impl NodeId {
     }
 }
 
-/// Stands for "no parent" and "no entry" in the flat arrays.
+/// Means "no parent" and "no entry" in the flat arrays.
 const NONE: u32 = u32::MAX;
 
-/// What is kept of an entry.
+/// The index of one entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) offset: u64,
     pub(crate) len: u32,
     pub(crate) line: u32,
     part: u32,
-    /// The part in whose text the words stand.
+    /// The part whose text has the words: of a tool result it is that of its call.
     words_part: u32,
     parent: u32,
     pub(crate) traits: Traits,
     stamp: Stamp,
-    id: Str,
-    words: Str,
+    id: StrRef,
+    words: StrRef,
 }
 
-/// A label that is set now.
+/// A label in force.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// The id of the labelled entry.
+    /// The id of the labelled entry, which may not exist.
     pub target_id: String,
     /// The labelled entry, if it exists.
     pub target: Option<NodeId>,
-    /// The label.
+    /// The text of the label.
     pub name: String,
     /// The `label` entry that set it.
     pub set_by: NodeId,
 }
 
-/// A session, read.
+/// The index of a session file.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) source: Source,
@@ -81,9 +82,10 @@ pub struct Session {
     pub header: Header,
     /// The version that the file is read as: 1 to 3, or a newer one.
     pub version: u32,
-    /// What is odd in the file.
+    /// The problems of the file.
     pub problems: Problems,
-    slot: Option<String>,
+    /// The title slot, if there is one, with its title, if that has words.
+    slot: Option<Option<String>>,
     name: Option<String>,
     pub(crate) nodes: Vec<Node>,
     texts: Vec<String>,
@@ -92,18 +94,18 @@ pub struct Session {
     first_child: Vec<u32>,
     children: Vec<NodeId>,
     roots: Vec<NodeId>,
-    missing: Vec<(NodeId, Str)>,
-    /// Entries that were made roots to break a cycle, or that name themselves.
+    missing: Vec<(NodeId, StrRef)>,
+    /// Entries that were made roots because they are their own ancestors.
     cut: Vec<NodeId>,
     labels: Vec<Label>,
     label_of: hashbrown::HashMap<NodeId, u32>,
-    /// Labelled entries by the label's name, made when it is first asked for.
+    /// Labelled entries by label, made on first use.
     by_name: OnceLock<HashMap<String, Vec<NodeId>>>,
     /// Version 1: the entry on each well-formed line.
     pub(crate) well_formed: Vec<u32>,
-    /// How far the file is understood: its end, or the start of a last line without LF.
+    /// The end of the file, or the start of a last line without LF.
     pub(crate) read_to: u64,
-    /// What stands before that place, by which a file that was written anew is told.
+    /// The bytes before `read_to`, to detect that the file was written anew.
     pub(crate) tail: Vec<u8>,
 }
 
@@ -111,24 +113,29 @@ impl Session {
     /// Reads a session on up to `jobs` threads.
     ///
     /// # Errors
-    /// [`Error`](crate::core::error::Error) if it is no session, or cannot be read.
-    pub fn load(source: Source, keep: Keep<'_>, jobs: usize) -> Result<Self> {
-        Self::read(source, keep, Look::Read, jobs).map(|(session, _)| session)
+    /// [`Error`](crate::core::error::Error) if it is not a session, or cannot be read.
+    pub fn load(source: Source, options: LoadOptions<'_>, jobs: usize) -> Result<Self> {
+        Self::read(source, options, Inspection::Off, jobs).map(|(session, _)| session)
     }
 
-    /// Reads a session and notes what a check wants to know of its lines.
+    /// Reads a session and inspects its lines for a check.
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub(crate) fn inspect(source: Source, jobs: usize) -> Result<(Self, Notes)> {
-        Self::read(source, Keep::NOTHING, Look::Inspect, jobs)
+    pub(crate) fn inspect(source: Source, jobs: usize) -> Result<(Self, LineNotes)> {
+        Self::read(source, LoadOptions::INDEX_ONLY, Inspection::On, jobs)
     }
 
-    fn read(source: Source, keep: Keep<'_>, look: Look, jobs: usize) -> Result<(Self, Notes)> {
+    fn read(
+        source: Source,
+        options: LoadOptions<'_>,
+        inspection: Inspection,
+        jobs: usize,
+    ) -> Result<(Self, LineNotes)> {
         let mut start = load::start(&source)?;
         let hasher = DefaultHashBuilder::default();
-        let parts = load::parts(&source, &start, keep, look, &hasher, jobs)?;
-        let mut builder = Builder::new(&start, &parts, hasher);
+        let parts = load::parts(&source, &start, options, inspection, &hasher, jobs)?;
+        let mut builder = SessionBuilder::new(&start, &parts, hasher);
         builder.notes.append(std::mem::take(&mut start.notes), 0);
         for part in parts {
             builder.take(part);
@@ -137,71 +144,71 @@ impl Session {
         Ok((builder.finish(source, start), notes))
     }
 
-    /// Tells how many entries there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Tells whether there is no entry.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Goes through all entries in the order of the file.
+    /// Iterates over all entries in the order of the file.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         (0..u32::try_from(self.nodes.len()).unwrap_or(NONE)).map(NodeId)
     }
 
-    /// Gives the position that agents resume at: the last entry of the file.
+    /// Returns the entry at which agents resume, which is the last of the file.
     pub fn leaf(&self) -> Option<NodeId> {
         self.nodes().next_back()
     }
 
-    /// Finds an entry by its full id.
+    /// Returns the entry with a full id.
     pub fn find(&self, id: &str) -> Option<NodeId> {
         self.ids.find(self.hasher.hash_one(id), |&node| self.id(NodeId(node)) == id).map(|&node| NodeId(node))
     }
 
-    /// Gives the id of an entry.
+    /// Returns the id of an entry.
     pub fn id(&self, node: NodeId) -> &str {
         let node = &self.nodes[node.index()];
         node.id.of(&self.texts[node.part as usize])
     }
 
-    /// Gives the parent in the tree; `None` for a root.
+    /// Returns the parent; `None` for a root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         let parent = self.nodes[node.index()].parent;
         (parent != NONE).then_some(NodeId(parent))
     }
 
-    /// Returns an entry and everything above it, up to its root; nothing for the null leaf.
+    /// Iterates over an entry and its ancestors, up to the root; nothing for `None`.
     pub fn ancestors(&self, from: impl Into<Option<NodeId>>) -> impl Iterator<Item = NodeId> {
         std::iter::successors(from.into(), |&node| self.parent(node))
     }
 
-    /// Gives the id that an orphan names as its parent.
+    /// Returns the id that an orphan has as its parent; `None` for other entries.
     pub fn missing_parent(&self, node: NodeId) -> Option<&str> {
         let at = self.missing.binary_search_by_key(&node, |(orphan, _)| *orphan).ok()?;
         Some(self.missing[at].1.of(&self.texts[self.nodes[node.index()].part as usize]))
     }
 
-    /// Tells whether an entry is a root only because its parent is missing or its own descendant.
-    pub fn is_cut(&self, node: NodeId) -> bool {
+    /// Returns whether an entry is a root only because its parent is missing or its own descendant.
+    pub(crate) fn is_cut(&self, node: NodeId) -> bool {
         self.missing_parent(node).is_some() || self.cut.contains(&node)
     }
 
-    /// Gives the entries whose parent is missing, with its id, in the order of the file.
+    /// Iterates over the entries whose parent is missing, with its id, in the order of the file.
     pub(crate) fn orphans(&self) -> impl Iterator<Item = (NodeId, &str)> {
         let text_of = |node: NodeId| &self.texts[self.nodes[node.index()].part as usize];
         self.missing.iter().map(move |&(node, missing)| (node, missing.of(text_of(node))))
     }
 
-    /// Gives the entries that were made roots since they are their own ancestors.
+    /// Returns the entries that were made roots because they are their own ancestors.
     pub(crate) fn cuts(&self) -> &[NodeId] {
         &self.cut
     }
 
-    /// Finds the entry on a 1-based line.
+    /// Returns the entry on a 1-based line.
     pub(crate) fn on_line(&self, line: u32) -> Option<NodeId> {
         self.nodes.binary_search_by_key(&line, |node| node.line).ok().map(NodeId::at)
     }
@@ -211,29 +218,29 @@ impl Session {
         Rights::like(&self.source)
     }
 
-    /// Gives the children, oldest first.
+    /// Returns the children, oldest first.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
         let from = self.first_child[node.index()] as usize;
         let to = self.first_child[node.index() + 1] as usize;
         &self.children[from..to]
     }
 
-    /// Gives the entries without parent, in the order of the file.
+    /// Returns the roots, in the order of the file.
     pub fn roots(&self) -> &[NodeId] {
         &self.roots
     }
 
-    /// Gives the 1-based line on which an entry stands.
+    /// Returns the 1-based line of an entry.
     pub fn line(&self, node: NodeId) -> u32 {
         self.nodes[node.index()].line
     }
 
-    /// Gives what decides whether an entry is shown.
+    /// Returns the properties that decide whether a view shows an entry.
     pub fn traits(&self, node: NodeId) -> Traits {
         self.nodes[node.index()].traits
     }
 
-    /// Gives the role of an entry's message, under its current name.
+    /// Returns the role of an entry's message, under its current name.
     pub fn role_name(&self, node: NodeId) -> Option<&'static str> {
         match self.traits(node).role {
             Role::HookMessage if self.version < CURRENT => Role::Custom.name(),
@@ -241,35 +248,35 @@ impl Session {
         }
     }
 
-    /// Gives the time of an entry.
+    /// Returns the time of an entry.
     pub fn stamp(&self, node: NodeId) -> Stamp {
         self.nodes[node.index()].stamp
     }
 
-    /// Tells whether a `user` message stands there.
+    /// Returns whether an entry is a user message.
     pub fn is_user(&self, node: NodeId) -> bool {
-        self.traits(node).kind == Kind::Message && self.traits(node).role == Role::User
+        self.traits(node).is_user()
     }
 
-    /// Gives the first user message with text, else the first one.
-    pub fn first_prompt(&self) -> Option<NodeId> {
+    /// Returns the first user message with text, or the first one if none has text.
+    pub(crate) fn first_prompt(&self) -> Option<NodeId> {
         let mut users = self.nodes().filter(|&node| self.is_user(node));
         let first = users.next()?;
         let has_text = |node: &NodeId| self.traits(*node).has_text;
         Some(Some(first).filter(has_text).or_else(|| users.find(has_text)).unwrap_or(first))
     }
 
-    /// Gives the labels that are set now, in the order in which their targets were first labelled.
+    /// Returns the labels in force, in the order in which their targets were first labelled.
     pub fn labels(&self) -> &[Label] {
         &self.labels
     }
 
-    /// Gives the label of an entry.
+    /// Returns the label of an entry.
     pub fn label(&self, node: NodeId) -> Option<&Label> {
         self.label_of.get(&node).map(|&at| &self.labels[at as usize])
     }
 
-    /// Gives the entries with a label of this name.
+    /// Returns the entries with a label of this name.
     pub fn labelled(&self, name: &str) -> &[NodeId] {
         let by_name = self.by_name.get_or_init(|| {
             let mut by_name: HashMap<String, Vec<NodeId>> = HashMap::new();
@@ -281,25 +288,30 @@ impl Session {
         by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Gives the session's name: of the title slot, the last `session_info`, or the header.
+    /// Returns the session's name: of the title slot, the last `session_info`, or the header.
     pub fn name(&self) -> Option<&str> {
-        self.slot.as_deref().or(self.name.as_deref()).or(self.header.title.as_deref())
+        self.slot.as_ref().and_then(Option::as_deref).or(self.name.as_deref()).or(self.header.title.as_deref())
     }
 
-    /// Tells whether entries are shown other than they are stored, since the version is an old one.
+    /// Returns whether the file starts with a title slot.
+    pub fn has_title_slot(&self) -> bool {
+        self.slot.is_some()
+    }
+
+    /// Returns whether the version is an old one, so that entries are shown as version 3 has them.
     pub fn is_migrated(&self) -> bool {
         self.version < CURRENT
     }
 
-    /// Gives the words of an entry's row, if they were kept; a tool result's are those of its call.
-    pub fn row_words(&self, node: NodeId) -> Option<&str> {
+    /// Returns the text of an entry's row, if it was kept; a tool result has that of its call.
+    pub(crate) fn row_words(&self, node: NodeId) -> Option<&str> {
         let node = &self.nodes[node.index()];
         (!node.words.is_absent()).then(|| node.words.of(&self.texts[node.words_part as usize]))
     }
 
-    /// Gives the assistant messages in which the call of a tool result may stand, nearest first.
+    /// Iterates over the assistant messages that may hold the call of a tool result, nearest first.
     pub(crate) fn callers(&self, result: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        // Calls stand right above their results; bounds keep odd files from quadratic time.
+        // Calls are right above their results; without bounds an odd file would cost quadratic time.
         const NEAR: usize = 64;
         const ASSISTANTS: usize = 8;
         let above = self.ancestors(self.parent(result)).take(NEAR);

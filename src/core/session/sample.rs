@@ -1,6 +1,6 @@
-//! Small sessions for unit tests, read from memory, and short spellings of what tests compare.
+//! Small sessions for unit tests, read from memory, and short forms of what tests compare.
 
-use crate::core::read::load::Keep;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::{NodeId, Session};
 
@@ -10,7 +10,7 @@ pub(crate) use lines::{HEADER, calls, entry, forked, label, message, result};
 
 /// Reads a session from the bytes of a file.
 pub(crate) fn read(bytes: &[u8]) -> Session {
-    Session::load(Source::spool(bytes).unwrap(), Keep::NOTHING, 1).unwrap()
+    Session::load(Source::spool(bytes).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap()
 }
 
 /// Reads a session of the current version with these entries.
@@ -19,7 +19,7 @@ pub(crate) fn session<S: AsRef<str>>(entries: &[S]) -> Session {
     read(lines.flat_map(|line| [line, "\n"]).collect::<String>().as_bytes())
 }
 
-/// Returns the entry with an id; `-` stands for none.
+/// Returns the entry with an id; none for `-`.
 pub(crate) fn node(session: &Session, id: &str) -> Option<NodeId> {
     (id != "-").then(|| session.find(id).unwrap_or_else(|| panic!("the session has `{id}`")))
 }

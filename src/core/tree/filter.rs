@@ -1,7 +1,7 @@
 //! The filters of `tree --filter`. Whether an entry is shown follows from its kind, role and label;
 //! which entries hang below which is up to [`super::shape`].
 
-use crate::core::entry::{Kind, Role, Stop, Traits};
+use crate::core::entry::{Kind, Role, StopReason, Traits};
 
 /// A choice of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Filter {
         match self {
             Self::All => true,
             Self::LabeledOnly => is_labelled,
-            Self::UserOnly => traits.kind == Kind::Message && traits.role == Role::User,
+            Self::UserOnly => traits.is_user(),
             Self::NoTools => shows_conversation(traits, is_leaf) && traits.role != Role::ToolResult,
             Self::Default => shows_conversation(traits, is_leaf),
         }
@@ -39,6 +39,6 @@ fn shows_conversation(traits: Traits, is_leaf: bool) -> bool {
     let is_silent = traits.kind == Kind::Message
         && traits.role == Role::Assistant
         && !traits.has_text
-        && traits.stop == Stop::Normal;
+        && traits.stop == StopReason::Normal;
     !is_silent || is_leaf
 }

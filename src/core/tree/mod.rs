@@ -5,4 +5,5 @@
 pub mod filter;
 pub mod rows;
 pub mod shape;
+pub mod view;
 pub mod walk;

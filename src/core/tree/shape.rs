@@ -23,7 +23,7 @@ pub struct Omitted {
 }
 
 /// The shown entries, as a tree of rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shape {
     /// The entries in the order of display.
     pub nodes: Vec<NodeId>,
@@ -226,6 +226,7 @@ impl Shape {
     }
 }
 
+/// What is between a row and the nearest branch point above it, the row included.
 /// What is between a row and the nearest branch point above it, the row included.
 #[derive(Clone, Copy, Default)]
 struct SinceFork {

@@ -1,6 +1,6 @@
 //! `check` from the shell: forms of output, exit codes, what is denied, allowed and known.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 use serde_json::Value;
@@ -193,6 +193,43 @@ fn findings_in_baseline_do_not_count() {
 }
 
 #[test]
+fn baseline_stays_if_a_file_cannot_be_read() {
+    let folder = folder();
+    let args = [".", "missing.jsonl", "--baseline", "known.txt", "--update-baseline"];
+    fs::copy(folder.path().join("c.jsonl"), folder.path().join("missing.jsonl")).unwrap();
+    assert_eq!(check(folder.path(), &args).code, 0);
+    let before = fs::read(folder.path().join("known.txt")).unwrap();
+    fs::remove_file(folder.path().join("missing.jsonl")).unwrap();
+    let done = check(folder.path(), &args);
+    assert_eq!((done.code, done.stdout.as_str()), (2, ""));
+    assert!(done.stderr.contains("warning: known.txt: not updated: "), "{}", done.stderr);
+    let json = check(folder.path(), &[&args[..], &["--json"]].concat());
+    assert!(json.stderr.contains("{\"warning\":{\"kind\":\"baseline-not-updated\""), "{}", json.stderr);
+    assert_eq!(fs::read(folder.path().join("known.txt")).unwrap(), before);
+}
+
+#[test]
+fn baseline_is_written_although_that_cannot_be_printed() {
+    let folder = folder();
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let args = ["check", ".", "--baseline", "known.txt", "--update-baseline"];
+    let output = command().current_dir(folder.path()).args(args).stdout(full).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && stderr.contains("hint: the change is in the file"), "{stderr}");
+    assert_eq!(fs::read_to_string(folder.path().join("known.txt")).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn replaced_baseline_with_hard_link_is_reported() {
+    let folder = folder();
+    let update = || check(folder.path(), &[".", "--baseline", "known.txt", "--update-baseline", "--json"]).stderr;
+    assert_eq!(update(), "");
+    fs::hard_link(folder.path().join("known.txt"), folder.path().join("other.txt")).unwrap();
+    assert!(update().starts_with("{\"warning\":{\"kind\":\"hard-link\""));
+    assert_eq!(update(), "");
+}
+
+#[test]
 fn baseline_applies_from_any_working_folder() {
     let folder = folder();
     let sub = folder.path().join("sub");
@@ -250,7 +287,7 @@ fn writing_baseline_never_replaces_a_session() {
     let before = fs::read(folder.path().join("a.jsonl")).unwrap();
     let done = check(folder.path(), &["c.jsonl", "--baseline", "a.jsonl", "--update-baseline"]);
     assert_eq!(done.code, 2);
-    assert!(done.stderr.contains("not a baseline of `check`"), "{}", done.stderr);
+    assert!(done.stderr.contains("it is not a baseline of `check`"), "{}", done.stderr);
     assert_eq!(fs::read(folder.path().join("a.jsonl")).unwrap(), before);
     assert_eq!(check(folder.path(), &["c.jsonl", "--baseline", "gone"]).code, 2);
     assert_eq!(check(folder.path(), &["c.jsonl", "--update-baseline"]).code, 2);

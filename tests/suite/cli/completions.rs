@@ -151,8 +151,6 @@ fn entries_of_the_session_on_the_line_are_offered() {
     assert_eq!(offered(&["tree", &demo, "--leaf=label:g"]), ["--leaf=label:green"]);
     let answer = ask(Path::new("/"), "bash", &[&format!("session-tree tree {demo} --leaf=label:"), BREAKS]);
     assert_eq!(answer, "words\ngreen\nplan-b\nbisected\n");
-    let line = "session-tree tree \"$FILE\" --leaf label:g";
-    assert_eq!(ask(Path::new("/"), "bash", &[line, BREAKS, &format!("FILE={demo}")]), "words\ngreen\n");
     let about = ask(Path::new("/"), "fish", &["session-tree", "label", &demo, "user:2"]);
     assert!(
         about.starts_with("user:2\tuser, ")

@@ -117,6 +117,28 @@ fn writing_commands_name_the_file_found() {
 }
 
 #[test]
+fn hints_name_the_agent_that_keeps_the_file() {
+    let home = Home::new();
+    let kept = home.path(".omp/agent/sessions/w/s.jsonl");
+    fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    fs::write(&kept, home.session("omp")).unwrap();
+    fs::write(home.path("shop/own.jsonl"), home.session("own")).unwrap();
+    let slot = "{\"type\":\"title\",\"title\":\"\"}\n";
+    fs::write(home.path("shop/slot.jsonl"), slot.to_owned() + &home.session("slot")).unwrap();
+    let kept = kept.to_str().unwrap();
+    for (file, command) in [("own.jsonl", "pi --session"), ("slot.jsonl", "omp --resume"), (kept, "omp --resume")] {
+        let moved = home.run(&format!("navigate {file} aaaa3333 --save"));
+        assert!(moved.stderr.contains(&format!("`{command} {file}` goes on here")), "{moved:?}");
+        let made = home.run(&format!("branch {file} user:1"));
+        let new = made.stdout.trim_end();
+        assert!(made.stderr.contains(&format!("`{command} {new}` goes on there")), "{made:?}");
+    }
+    // The new file is where it is kept, whatever the old one was.
+    let made = home.run(&format!("branch own.jsonl user:1 --session-dir {}/..", kept.trim_end_matches("/s.jsonl")));
+    assert!(made.stderr.contains("`omp --resume "), "{made:?}");
+}
+
+#[test]
 fn context_names_the_file_found() {
     let home = Home::new();
     let file = home.file().display().to_string();

@@ -89,8 +89,9 @@ fn man_page_has_every_variable_and_exit_code() {
     let page = page();
     let text = section(&page, ".SH ENVIRONMENT");
     let mut known = BTreeSet::new();
-    for name in ["cmd/mod.rs", "cmd/world.rs", "cmd/navigate.rs"] {
-        let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name)).unwrap();
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cmd")).unwrap();
+    for path in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let source = fs::read_to_string(path).unwrap();
         let source = source.split("#[cfg(test)]").next().unwrap();
         for call in ["var(\"", "var_os(\"", "text(\"", "folder(\"", "is_set(\""] {
             known.extend(source.split(call).skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()));

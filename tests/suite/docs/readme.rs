@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use clap::CommandFactory;
 use session_tree::cli::Cli;
 use session_tree::core::error::ErrorKind;
+use session_tree::core::migrate::file::Status;
 use session_tree::core::problem::WarningKind;
 use session_tree::ui::exit::Exit;
 
@@ -265,4 +266,7 @@ fn its_tables_of_messages_and_exit_codes_are_those_of_the_program() {
     check_table("| error kind | meaning |\n|---|---|", errors);
     let warnings = WarningKind::ALL.iter().map(|kind| (format!("`{}`", kind.name()), kind.meaning()));
     check_table("| warning kind | meaning, and what is done |\n|---|---|", warnings);
+    let statuses: Vec<_> = Status::ALL.iter().map(|status| format!("`{}`", status.name())).collect();
+    let (last, rest) = statuses.split_last().unwrap();
+    assert!(readme().contains(&format!("; status is {} or {last} |", rest.join(", "))), "{statuses:?}");
 }

@@ -11,7 +11,7 @@ use session_tree::core::context::message;
 use session_tree::core::json::Raw;
 use session_tree::core::naming;
 use session_tree::core::problem::WarningKind;
-use session_tree::core::read::load::Keep;
+use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
 use session_tree::core::session::body::Bodies;
@@ -24,9 +24,9 @@ use session_tree::ui::tree::TreeText;
 use super::random::{self, Random};
 use super::{SESSIONS, ids, support};
 
-const WORDS: Keep<'static> = Keep { words: &|_| true, calls: true };
+const WORDS: LoadOptions<'static> = LoadOptions { words: &|_| true, calls: true };
 
-fn load(bytes: &[u8], keep: Keep<'_>, jobs: usize) -> session_tree::core::error::Result<Session> {
+fn load(bytes: &[u8], keep: LoadOptions<'_>, jobs: usize) -> session_tree::core::error::Result<Session> {
     Session::load(Source::spool(bytes).unwrap(), keep, jobs)
 }
 
@@ -66,7 +66,7 @@ fn number_of_threads_does_not_change_what_is_read() {
         let bytes = random::long_session(seed, 2500);
         assert!(bytes.len() > 8 * 256 * 1024, "enough blocks for four threads: {}", bytes.len());
         let expected = found(&load(&bytes, WORDS, 1).unwrap());
-        let session = load(&bytes, Keep::NOTHING, 1).unwrap();
+        let session = load(&bytes, LoadOptions::INDEX_ONLY, 1).unwrap();
         let lines = session.nodes().map(|node| (session.id(node).to_owned(), session.line(node)));
         assert_eq!(lines.collect::<Vec<_>>(), last_lines(&bytes), "session {seed}");
         for jobs in [2, 4] {
@@ -81,7 +81,7 @@ fn number_of_threads_does_not_change_what_is_read() {
 fn words_do_not_depend_on_what_was_kept() {
     for seed in 1..=SESSIONS {
         let bytes = random::session(seed);
-        let (kept, read) = (load(&bytes, WORDS, 1).unwrap(), load(&bytes, Keep::NOTHING, 1).unwrap());
+        let (kept, read) = (load(&bytes, WORDS, 1).unwrap(), load(&bytes, LoadOptions::INDEX_ONLY, 1).unwrap());
         let (mut kept_bodies, mut read_bodies) = (Bodies::new(&kept), Bodies::new(&read));
         for node in kept.nodes() {
             let (kept_words, read_words) = (kept_bodies.words(node).unwrap(), read_bodies.words(node).unwrap());
@@ -114,7 +114,7 @@ fn cut_at_any_byte_loses_no_whole_line() {
     let header = file.find('\n').unwrap();
     for cut in 0..=file.len() {
         let bytes = &file.as_bytes()[..cut];
-        let Ok(session) = load(bytes, Keep::NOTHING, 1) else {
+        let Ok(session) = load(bytes, LoadOptions::INDEX_ONLY, 1) else {
             assert!(cut < header, "cut at {cut}");
             continue;
         };
@@ -127,7 +127,11 @@ fn cut_at_any_byte_loses_no_whole_line() {
         let torn: Vec<_> = session.problems.list().into_iter().map(|problem| (problem.kind, problem.line)).collect();
         let line = u32::try_from(bytes.split(|&byte| byte == b'\n').count()).unwrap();
         let is_torn = ends.last() == Some(&false);
-        assert_eq!(torn, if is_torn { vec![(WarningKind::TornLine, Some(line))] } else { vec![] }, "cut at {cut}");
+        assert_eq!(
+            torn,
+            if is_torn { vec![(WarningKind::UnfinishedLine, Some(line))] } else { vec![] },
+            "cut at {cut}"
+        );
     }
 }
 
@@ -205,7 +209,7 @@ fn random_damage_never_panics() {
                     }
                 }
             }
-            let keep = if random.percent(50) { WORDS } else { Keep::NOTHING };
+            let keep = if random.percent(50) { WORDS } else { LoadOptions::INDEX_ONLY };
             if let Ok(session) = load(&bytes, keep, 1) {
                 exercise(&session);
                 sessions += 1;
@@ -220,7 +224,7 @@ fn random_damage_never_panics() {
 fn is_noticed(before: &[u8], after: &[u8]) -> bool {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), before).unwrap();
-    let session = Session::load(Source::open(file.path()).unwrap(), Keep::NOTHING, 1).unwrap();
+    let session = Session::load(Source::open(file.path()).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
     fs::write(file.path(), after).unwrap();
     let mut bodies = Bodies::new(&session);
     let mut read = |node| bodies.entry(node).map(|_| ()).map_err(|error| error.kind().name());

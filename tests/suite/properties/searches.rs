@@ -1,6 +1,6 @@
-//! A search on random sessions: the sieve holds nothing back that has the words.
+//! A search on random sessions: the prefilter rules out no entry that has the words.
 
-use session_tree::core::search::{Query, Sieve};
+use session_tree::core::search::{Prefilter, Query};
 use session_tree::core::session::body::Bodies;
 
 use super::for_each_session;
@@ -14,7 +14,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn sieve_lets_through_every_match() {
+fn prefilter_passes_every_match() {
     let count = std::cell::Cell::new((0, 0));
     for_each_session(|session, _| {
         if session.is_migrated() {
@@ -28,7 +28,7 @@ fn sieve_lets_through_every_match() {
             for word in words(&text).chain(words(&row)).chain(["zq".to_owned(), "user".to_owned()]) {
                 let query = Query::new(&word);
                 let found = query.matches(bodies.entry(node).unwrap(), label, &row);
-                let passes = Sieve::new(&query).lets_through(bodies.bytes(node).unwrap(), label, &row);
+                let passes = Prefilter::new(&query).may_match(bodies.bytes(node).unwrap(), label, &row);
                 assert!(passes || !found, "{word} in {row}");
                 let (all, held) = count.get();
                 count.set((all + 1, held + usize::from(!passes)));

@@ -8,7 +8,7 @@ use session_tree::core::context::compare;
 use session_tree::core::context::stats;
 use session_tree::core::naming;
 use session_tree::core::problem::WarningKind;
-use session_tree::core::read::load::Keep;
+use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
@@ -27,7 +27,7 @@ fn session(count: usize, line: impl Fn(usize) -> String) -> Session {
         file.push_str(&line(at));
         file.push('\n');
     }
-    Session::load(Source::spool(file.as_bytes()).unwrap(), Keep { words: &|_| true, calls: true }, 2).unwrap()
+    Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions { words: &|_| true, calls: true }, 2).unwrap()
 }
 
 /// Makes a line with a number as its id, another as its parent, and more members.

@@ -65,7 +65,7 @@ fn backup_is_only_discarded_if_the_file_still_has_its_bytes() {
     let scratch = Scratch::bytes(V1.as_bytes());
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
     let source = Source::open(&path).unwrap();
-    let place = Place::new(&path, source.stat().unwrap()).unwrap();
+    let place = Place::new(&path, source.state().unwrap()).unwrap();
     let copy = scratch.path("s.jsonl.orig");
     let make = || Backup::make(&place, &source, copy.clone(), patience()).unwrap();
     let backup = make();
@@ -101,7 +101,7 @@ fn program_that_opens_the_file_while_its_new_form_is_written_is_seen() {
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
     for force in [false, true] {
         let source = Source::open(&path).unwrap();
-        let place = Place::new(&path, source.stat().unwrap()).unwrap();
+        let place = Place::new(&path, source.state().unwrap()).unwrap();
         let mut agent = None;
         let replaced = write::replace(&place, Manners { patience: patience(), force }, false, &mut |out| {
             agent = Some(Other::start("exec 3>>\"$1\"", &path));
@@ -124,7 +124,7 @@ fn file_that_is_replaced_while_the_lines_are_made_is_not_appended_to() {
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
     let old = bytes(&scratch);
     let source = Source::open(&path).unwrap();
-    let place = Place::new(&path, source.stat().unwrap()).unwrap();
+    let place = Place::new(&path, source.state().unwrap()).unwrap();
     let read = write::ReadTo { at: old.len() as u64, before: old[old.len() - 16..].to_vec() };
     let done = write::append(&place, &read, Manners { patience: patience(), force: false }, &|_| true, &mut |_| {
         // The same bytes under the same name, but another file.

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use session_tree::core::disk::lock::Patience;
 use session_tree::core::disk::rights::Rights;
 use session_tree::core::disk::write::{self, Manners};
-use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard};
-use session_tree::core::edit::draft::{Draft, World};
-use session_tree::core::edit::label::Change;
+use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard, SessionFile};
+use session_tree::core::edit::draft::{Draft, IdsAndTime};
+use session_tree::core::edit::label::LabelEdit;
 use session_tree::core::error::{Error, Result};
-use session_tree::core::read::load::Keep;
+use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
 
@@ -37,7 +37,7 @@ struct Stale {
 impl Stale {
     fn new(scratch: Scratch) -> Self {
         let path = scratch.path("s.jsonl");
-        let session = Session::load(Source::open(&path).unwrap(), Keep::NOTHING, 1).unwrap();
+        let session = Session::load(Source::open(&path).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
         Self { scratch, path, session }
     }
 
@@ -58,22 +58,16 @@ impl Stale {
             1_767_607_201_000
         };
         let patience = Patience { timeout: Duration::from_millis(500), now: &now, stop: &|| None };
-        let commit = Commit {
-            path: &self.path,
-            manners: Manners { patience, force: false },
-            jobs: 1,
-            anchor,
-            guard,
-            needs: vec!["u1".to_owned()],
-        };
+        let file = SessionFile { path: &self.path, manners: Manners { patience, force: false }, jobs: 1 };
+        let commit = Commit { file, anchor, guard, needs: vec!["u1".to_owned()] };
         let mut count = 0;
         let mut fresh = || {
             count += 1;
             format!("{count:08x}")
         };
-        let mut world = World { now: "2026-01-05T10:00:00.000Z".to_owned(), fresh: &mut fresh };
-        let change = Change { target: "u1".to_owned(), name: Some("mark".to_owned()) };
-        commit.write(&self.session, &mut world, &mut |draft: &mut Draft<'_>| change.append(draft))
+        let mut ids = IdsAndTime { now: "2026-01-05T10:00:00.000Z".to_owned(), fresh: &mut fresh };
+        let edit = LabelEdit { target: "u1".to_owned(), name: Some("mark".to_owned()) };
+        commit.write(&self.session, &mut ids, &mut |draft: &mut Draft<'_>| edit.append(draft))
     }
 
     /// Replaces the file that was read by another one, as agents rewrite sessions.

@@ -1,41 +1,34 @@
-//! Tells of most entries that they do not have the words of a search, from the bytes of their lines.
+//! Rules out most entries of a search from the bytes of their lines, without decoding them.
 //!
-//! A word of plain ASCII stands in a line as it stands in the text, but for its case, unless the line
-//! spells it with escapes, or the text is put together from several places.
+//! A word of plain ASCII has the same bytes in a line and in its text, except for case, unless the line
+//! has escapes, or the text is joined from several blocks. Must never rule out an entry that matches.
 
 use memchr::memmem::{self, Finder};
 
 use super::{PIECE, Query};
 
-/// Looks through lines for the words of a search.
+/// Searches lines for the words of a query.
 #[derive(Debug)]
-pub struct Sieve<'q> {
-    words: Vec<Word<'q>>,
+pub struct Prefilter<'q> {
+    words: Vec<Finder<'q>>,
     escapes: Finder<'static>,
     texts: Finder<'static>,
     lower: Vec<u8>,
 }
 
-#[derive(Debug)]
-struct Word<'q> {
-    text: &'q str,
-    finder: Finder<'q>,
-}
-
-impl<'q> Sieve<'q> {
-    /// Prepares to look for the words of a search; those that JSON may spell in another way are left
-    /// out.
+impl<'q> Prefilter<'q> {
+    /// Prepares the search. Words that JSON may spell in another way are left out.
     pub fn new(query: &'q Query) -> Self {
         let is_plain = |char: char| char.is_ascii_graphic() && !['"', '\\', '/'].contains(&char);
         let words = query.0.iter().filter(|word| word.chars().all(is_plain));
-        let words = words.map(|word| Word { text: word, finder: Finder::new(word) });
+        let words = words.map(Finder::new);
         let (escapes, texts) = (Finder::new(b"\\u"), Finder::new(b"\"text\""));
         Self { words: words.collect(), escapes, texts, lower: Vec::new() }
     }
 
-    /// Tells whether an entry may have all words: where this says no, [`Query::matches`] does, too.
-    pub fn lets_through(&mut self, line: &[u8], label: Option<&str>, row: &str) -> bool {
-        let longest = self.words.iter().map(|word| word.text.len()).max().unwrap_or(0);
+    /// Returns whether an entry may have all words; if not, [`Query::matches`] returns false too.
+    pub fn may_match(&mut self, line: &[u8], label: Option<&str>, row: &str) -> bool {
+        let longest = self.words.iter().map(|word| word.needle().len()).max().unwrap_or(0);
         let mut missing: Vec<_> = self.words.iter().collect();
         let mut from = 0;
         while from < line.len() && !missing.is_empty() {
@@ -43,29 +36,29 @@ impl<'q> Sieve<'q> {
             self.lower.clear();
             self.lower.extend_from_slice(&line[from..to]);
             self.lower.make_ascii_lowercase();
-            missing.retain(|word| word.finder.find(&self.lower).is_none());
-            // What stands across the end of a piece is whole in the next one.
+            missing.retain(|word| word.find(&self.lower).is_none());
+            // A word across the end of a piece is whole in the next one.
             from += PIECE;
         }
         if missing.is_empty() || self.is_unsure(line) {
             return true;
         }
-        let has = |text: &str, word: &Word<'_>| text.to_lowercase().contains(word.text);
+        let has = |text: &str, word: &Finder<'_>| word.find(text.to_lowercase().as_bytes()).is_some();
         missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
     }
 
-    /// Tells whether a word may be in the text and not in the line.
+    /// Returns whether a word may be in the text although it is not in the line.
     fn is_unsure(&self, line: &[u8]) -> bool {
         // The only characters beyond ASCII whose lower case is, or begins with, one of ASCII.
         let folds = ["\u{130}", "\u{212a}"].iter().any(|char| memmem::find(line, char.as_bytes()).is_some());
-        // A text of several blocks is searched as one; each block has this twice.
+        // A text of several blocks is searched as one text; each block has `"text"` twice.
         folds
             || self.texts.find_iter(line).nth(2).is_some()
             || self.escapes.find_iter(line).any(|at| may_be_plain(&line[at + 2..]))
     }
 }
 
-/// Tells whether the digits of an escape may spell a character of ASCII other than controls, or one
+/// Returns whether the digits of an escape may spell a character of ASCII other than controls, or one
 /// that has such a lower case.
 fn may_be_plain(digits: &[u8]) -> bool {
     let digits = digits.get(..4).and_then(|digits| std::str::from_utf8(digits).ok());
@@ -75,16 +68,16 @@ fn may_be_plain(digits: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Query, Sieve};
+    use super::{Prefilter, Query};
 
     fn check(word: &str, line: &str, expected: bool) {
         let query = Query::new(word);
-        let found = Sieve::new(&query).lets_through(line.as_bytes(), Some("Label"), "the Row");
+        let found = Prefilter::new(&query).may_match(line.as_bytes(), Some("Label"), "the Row");
         assert_eq!(found, expected, "{word} in {line}");
     }
 
     #[test]
-    fn lines_without_a_word_are_held_back() {
+    fn lines_without_a_word_are_ruled_out() {
         check("abc", r#"{"text":"xabcx"}"#, true);
         check("abc", r#"{"text":"xABcx"}"#, true);
         check("abc", r#"{"text":"xab cx"}"#, false);
@@ -103,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn uncertain_lines_are_let_through() {
+    fn uncertain_lines_pass() {
         check("abc", r#"{"text":"\u0061bc"}"#, true);
         check("abc", r#"{"text":"\u001b[31m\u00e9"}"#, false);
         check("abc", r#"{"text":"\u00"}"#, true);

@@ -1,0 +1,192 @@
+//! Arguments that several commands have.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::{App, world};
+use crate::core::disk::write::{Manners, Unsynced};
+use crate::core::edit::commit::{Committed, SessionFile};
+use crate::core::error::Error;
+use crate::core::naming;
+use crate::core::problem::WarningKind;
+use crate::core::session::{NodeId, Session};
+use crate::hooks::{HookError, Hooks};
+use crate::run::ChildError;
+use crate::ui::exit::Exit;
+use crate::ui::report::Failure;
+
+/// The formats of a command.
+pub(super) trait Formats: ValueEnum + Copy + PartialEq + Send + Sync + 'static {
+    /// What `--json` is short for.
+    const JSON: Self;
+
+    /// Returns whether a program reads this: then messages are objects too.
+    fn is_json(self) -> bool {
+        self == Self::JSON
+    }
+}
+
+/// The formats of a command whose output is either read or processed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TextOrJson {
+    /// Words for people
+    Text,
+    /// Objects for programs
+    Json,
+}
+
+impl Formats for TextOrJson {
+    const JSON: Self = Self::Json;
+}
+
+/// How to print what a command has to say. All formats have a `text`, which is the default.
+#[derive(Debug, Args)]
+pub(super) struct FormatArg<F: Formats> {
+    /// How to print it
+    #[arg(long, value_enum, default_value = "text", hide_default_value = true)]
+    format: F,
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+impl<F: Formats> FormatArg<F> {
+    /// Returns the format that was asked for.
+    pub(super) fn get(&self) -> F {
+        if self.json { F::JSON } else { self.format }
+    }
+
+    /// Returns whether messages are objects too.
+    pub(super) fn is_json(&self) -> bool {
+        self.get().is_json()
+    }
+}
+
+/// The session that a command works on.
+#[derive(Debug, Args)]
+pub(super) struct SessionArg {
+    /// A file, an id or its start, latest, or - (standard input)
+    #[arg(value_name = "SESSION")]
+    pub(super) session: PathBuf,
+    /// Whether it was not named by its path.
+    #[arg(skip)]
+    was_found: bool,
+}
+
+impl SessionArg {
+    /// Puts the file in place of an id or `latest`; done once, before anything else.
+    pub(super) fn find(&mut self, app: &App) -> Result<()> {
+        if let Some(file) = super::lookup::file(app, &self.session)? {
+            (self.session, self.was_found) = (file, true);
+        }
+        Ok(())
+    }
+
+    /// Returns the file if it was not named by its path: then results say which file it is.
+    pub(super) fn found(&self) -> Option<&Path> {
+        self.was_found.then_some(&self.session)
+    }
+
+    /// Warns of what was done to the file besides what was asked for. Returns the failure to report after
+    /// the result, if the system could not sync what was written.
+    pub(super) fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
+        if let Some(version) = done.migrated_from {
+            let message = format!("the file was version {version}: it was migrated to 3 in the same step");
+            app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
+        }
+        if done.closed_torn_line {
+            let message = "its last line was unfinished: the new entry starts on a line of its own";
+            app.report.warn(WarningKind::UnfinishedLine, message, Some(&self.session), None);
+        }
+        let effects = std::mem::take(&mut done.effects);
+        super::warn_of(app, &effects, &self.session);
+        match effects.unsynced? {
+            Unsynced::Data(cause) => Some(Failure::new(&Error::NotSynced { cause }, &self.session)),
+            Unsynced::Folder(_) => None,
+        }
+    }
+
+    /// Warns of hooks that failed after everything was done, and returns the exit code: that of a signal, if
+    /// one came meanwhile.
+    pub(super) fn after_hooks(&self, app: &App, failed: &[HookError]) -> ExitCode {
+        let mut exit = Exit::Done;
+        for failed in failed {
+            if let ChildError::Interrupted(signal) = failed.why {
+                exit = Exit::after(signal);
+            }
+            let message = format!("{failed}; what was done stays");
+            app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
+        }
+        exit.into()
+    }
+
+    /// Returns the file, to be written to.
+    pub(super) fn file(&self, app: &App, writing: &Writing) -> SessionFile<'_> {
+        SessionFile { path: &self.session, manners: writing.manners(), jobs: app.jobs }
+    }
+
+    /// Refuses standard input, for commands that write into the session.
+    pub(super) fn must_be_a_file(&self) -> Result<()> {
+        if self.session == Path::new("-") {
+            let failure = Failure::usage("cannot write into standard input", "give the path of a session file");
+            return Err(failure.into());
+        }
+        Ok(())
+    }
+
+    /// Finds an entry.
+    pub(super) fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
+        Ok(naming::entry::find(session, leaf, name)?)
+    }
+
+    /// Finds the leaf to work from: the named one, else the file's.
+    pub(super) fn leaf(&self, session: &Session, name: Option<&str>) -> Result<Option<NodeId>> {
+        let own = session.leaf();
+        name.map_or(Ok(own), |name| self.entry(session, own, name).map(Some))
+    }
+}
+
+/// Options of commands that write into a file that others may have open.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Writing {
+    /// Write although another process has the file open
+    #[arg(long, hide_short_help = true)]
+    force: bool,
+    /// How long to wait for another writer's lock
+    #[arg(long, value_name = "SECONDS", default_value = "10", hide_short_help = true, value_parser = world::seconds)]
+    lock_timeout: Duration,
+}
+
+impl Writing {
+    /// Returns how to behave towards others.
+    pub(super) fn manners(&self) -> Manners<'static> {
+        Manners { patience: world::patience(self.lock_timeout), force: self.force }
+    }
+}
+
+/// Options of commands that run hooks.
+#[derive(Clone, Debug, Args)]
+pub(super) struct HookArgs {
+    /// Program to ask before and to tell afterwards; may be given several times
+    #[arg(long, value_name = "COMMAND")]
+    hook: Vec<String>,
+    /// How long each hook may take; 0 is for ever
+    #[arg(long, value_name = "SECONDS", default_value = "60", hide_short_help = true, value_parser = world::seconds)]
+    hook_timeout: Duration,
+}
+
+impl HookArgs {
+    /// Returns whether there are any hooks.
+    pub(super) fn are_given(&self) -> bool {
+        !self.hook.is_empty()
+    }
+
+    /// Returns the hooks.
+    pub(super) fn hooks(&self) -> Hooks<'_> {
+        Hooks { commands: &self.hook, limit: self.hook_timeout, stop: &world::stop }
+    }
+}

@@ -1,0 +1,34 @@
+//! `check --why-leaf`: where agents resume a session.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::super::{App, lookup};
+use super::CheckArgs;
+use crate::core::check::why;
+use crate::core::naming::files::{self, Named};
+use crate::ui;
+use crate::ui::check::FindingFormat;
+use crate::ui::report::{AboutFile, Failure};
+
+/// Explains where agents resume the one session.
+pub(super) fn run(args: &CheckArgs, app: &App) -> Result<ExitCode> {
+    if matches!(args.form(), FindingFormat::Github | FindingFormat::Sarif) {
+        let hint = "use `--format text` or `--format json`";
+        return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
+    }
+    let mut given = args.paths.given()?;
+    for path in &mut given {
+        *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
+    }
+    let [Named { path, .. }] = &files::find(given)[..] else {
+        return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
+    };
+    let why = app.open(path).and_then(|source| {
+        let _progress = app.reading(&source);
+        why::explain(source, app.jobs)
+    });
+    ui::check::why(&path.display().to_string(), &why.about(path)?, args.format.is_json(), &app.screen)?;
+    Ok(ExitCode::SUCCESS)
+}

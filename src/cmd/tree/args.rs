@@ -1,0 +1,130 @@
+//! The arguments of `tree`.
+
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+
+use crate::cmd::args::{FormatArg, Formats, SessionArg};
+use crate::cmd::world;
+use crate::core::time::when::Period;
+use crate::core::tree::filter::Filter;
+
+/// Print the tree of a session
+///
+/// Each row starts with the entry's id. The active branch, from the root to the leaf, is marked and
+/// comes first at every fork; a connector stands only where an entry has siblings. Reads the whole
+/// file once.
+#[derive(Debug, Args)]
+#[command(after_long_help = super::super::naming("\
+Examples:
+  session-tree tree session.jsonl                     the conversation
+  session-tree tree latest                            the newest one held here
+  session-tree tree session.jsonl --filter user-only  only the prompts
+  session-tree tree session.jsonl --branches          its forks and their ends
+  session-tree tree session.jsonl --tips              a row a branch
+  session-tree tree session.jsonl --search 'login retry' --since 2d
+  session-tree tree session.jsonl --path --leaf label:wip
+  session-tree tree session.jsonl --entry user:1      the last prompt, whole
+  session-tree tree session.jsonl --entry @~3         what led to the leaf
+  session-tree tree session.jsonl --filter all --format jsonl | jq -r .id
+  session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
+pub struct TreeArgs {
+    #[command(flatten)]
+    pub(super) session: SessionArg,
+    /// Which entries to show
+    #[arg(long, value_enum, default_value_t = Filter::Default, hide_default_value = true)]
+    pub(super) filter: Filter,
+    /// Show only entries that hold all these words
+    #[arg(long, value_name = "TEXT")]
+    pub(super) search: Option<String>,
+    /// Show only the path from the root to the leaf
+    #[arg(long)]
+    pub(super) path: bool,
+    /// Show only branch points, ends of branches, and labels
+    #[arg(long, conflicts_with = "tips")]
+    pub(super) branches: bool,
+    /// Show a row a branch: its end and first words
+    #[arg(long)]
+    pub(super) tips: bool,
+    /// Show only entries at most N steps below the root
+    #[arg(long, value_name = "N")]
+    pub(super) depth: Option<u32>,
+    /// Show only entries from then on: a date or 2d, 3h, 90m
+    ///
+    /// A date is as 2026-01-31 or 2026-01-31T10:00, with Z, an offset, or in the local time zone; an
+    /// age is a number of weeks (w), days (d), hours (h) or minutes (m).
+    #[arg(long, value_name = "WHEN", value_parser = world::since)]
+    pub(super) since: Option<i64>,
+    /// Show only entries up to then
+    #[arg(long, value_name = "WHEN", value_parser = world::until)]
+    pub(super) until: Option<i64>,
+    /// Print this entry whole; may be given several times
+    #[arg(long, value_name = "ENTRY", conflicts_with_all = [
+        "search", "path", "full", "filter", "branches", "tips", "depth", "since", "until",
+    ])]
+    pub(super) entry: Vec<String>,
+    /// Work from this entry instead of the file's leaf
+    #[arg(long, value_name = "ENTRY")]
+    pub(super) leaf: Option<String>,
+    /// Work from before the first entry
+    #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
+    pub(super) root: bool,
+    /// Add the whole entry to each row (with --format jsonl)
+    #[arg(long, hide_short_help = true)]
+    pub(super) full: bool,
+    #[command(flatten)]
+    pub(super) format: FormatArg<Format>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Rows for people
+    Text,
+    /// Columns: id, when, type, label, text
+    Table,
+    /// The whole tree as nested nodes
+    Json,
+    /// One object a row: the form for scripts
+    Jsonl,
+    /// A picture for Graphviz
+    Dot,
+    /// A picture for Mermaid, as in Markdown
+    Mermaid,
+}
+
+impl Formats for Format {
+    const JSON: Self = Self::Json;
+
+    fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl)
+    }
+}
+
+// The core knows nothing of the command line.
+impl ValueEnum for Filter {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Default, Self::NoTools, Self::UserOnly, Self::LabeledOnly, Self::All]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Default => ("default", "The conversation: no bookkeeping, no silent assistant messages"),
+            Self::NoTools => ("no-tools", "As default, without tool results"),
+            Self::UserOnly => ("user-only", "User messages"),
+            Self::LabeledOnly => ("labeled-only", "Entries with a label"),
+            Self::All => ("all", "Everything"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+impl TreeArgs {
+    /// Returns the time that entries are to be of.
+    pub(super) fn period(&self) -> Period {
+        Period { since: self.since, until: self.until }
+    }
+
+    /// Returns whether the whole tree is printed as nested nodes.
+    pub(super) fn is_nested(&self) -> bool {
+        self.format.get() == Format::Json && self.entry.is_empty() && !self.tips
+    }
+}

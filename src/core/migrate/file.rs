@@ -1,0 +1,375 @@
+//! A file that is migrated in place: what becomes of it, and what is refused before any is touched.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{CURRENT, MigrationNeed, UnfinishedLine, copy, need};
+use crate::core::disk;
+use crate::core::disk::backup::Backup;
+use crate::core::disk::write::{self, Manners, Place, SideEffects};
+use crate::core::error::{Error, Result};
+use crate::core::read::source::{FileState, Source};
+use crate::core::words::listed;
+
+/// How often a file that others change meanwhile is tried.
+const ATTEMPTS: usize = 3;
+
+listed! {
+    /// What becomes of a file.
+    Status,
+    /// Returns the stable name.
+    name: &'static str {
+        /// its new form is in its place
+        Migrated = "migrated",
+        /// it was of the current version already
+        Current = "current",
+        /// it is of an old version, and nothing was to be changed
+        WouldMigrate = "would-migrate",
+        /// its version is newer than any known; not touched
+        Newer = "newer",
+        /// it is not a session; not touched
+        NotASession = "not-a-session",
+        /// it could not be done; not touched
+        Failed = "failed",
+    }
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The version that it had; `None` if it could not be read.
+    pub from: Option<u32>,
+    /// The version that it has, or would have.
+    pub to: Option<u32>,
+    /// In a word.
+    pub status: Status,
+    /// Why it could not be done.
+    pub error: Option<Error>,
+    /// What else the write did.
+    pub effects: SideEffects,
+}
+
+/// How to migrate.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Whether nothing is changed.
+    pub only_report: bool,
+    /// What the name of a copy of the old file ends in, if one is kept.
+    pub backup: Option<&'a str>,
+    /// How to behave towards others.
+    pub manners: Manners<'a>,
+}
+
+impl Outcome {
+    /// Returns the outcome of what a file needs, if nothing is changed.
+    pub fn of(need: MigrationNeed) -> Self {
+        let (from, to, status) = match need {
+            MigrationNeed::Migrate(version) => (version, CURRENT, Status::WouldMigrate),
+            MigrationNeed::Nothing => (CURRENT, CURRENT, Status::Current),
+            MigrationNeed::Newer(version) => (version, version, Status::Newer),
+        };
+        Self { from: Some(from), to: Some(to), status, error: None, effects: SideEffects::default() }
+    }
+
+    fn failed(from: Option<u32>, error: Error) -> Self {
+        let is_session = !matches!(error, Error::NotASession { .. } | Error::Empty);
+        let status = if is_session { Status::Failed } else { Status::NotASession };
+        Self { from, to: from, status, error: Some(error), effects: SideEffects::default() }
+    }
+}
+
+/// Migrates a file in place, as [`copy`] does. What `watch` makes of the opened file lives as long as
+/// it is read.
+pub fn migrate<G>(path: &Path, options: &Options<'_>, watch: &dyn Fn(&Source) -> G) -> Outcome {
+    let mut from = None;
+    let mut attempt = || once(path, options, watch, &mut from);
+    let mut done = attempt();
+    for _ in 1..ATTEMPTS {
+        if !matches!(done, Err(Error::Changed { .. })) {
+            break;
+        }
+        // Perhaps another run, or another name of the same file, has just migrated it.
+        done = attempt();
+    }
+    done.unwrap_or_else(|error| Outcome::failed(from, error))
+}
+
+fn once<G>(
+    path: &Path,
+    options: &Options<'_>,
+    watch: &dyn Fn(&Source) -> G,
+    from: &mut Option<u32>,
+) -> Result<Outcome> {
+    let Options { only_report, backup, manners } = *options;
+    manners.patience.check()?;
+    let is_other = fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    if is_other || path == Path::new("-") {
+        return Err(no_file());
+    }
+    if !only_report {
+        disk::clear_left_over(path);
+    }
+    let source = Source::open(path)?;
+    let _watched = watch(&source);
+    let outcome = Outcome::of(need(&source)?);
+    *from = outcome.from;
+    if outcome.status != Status::WouldMigrate {
+        return Ok(outcome);
+    }
+    if only_report {
+        copy(&source, UnfinishedLine::Refuse, &mut io::sink())?;
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        backup.map_or(Ok(false), |suffix| Backup::is_made(&source, &with_suffix(&real, suffix)))?;
+        return Ok(outcome);
+    }
+    let stat = source.state().ok_or_else(no_file)?;
+    let place = Place::new(path, stat)?;
+    let make = |suffix| Backup::make(&place, &source, with_suffix(place.path(), suffix), manners.patience);
+    let backup = backup.map(make).transpose().map_err(|error| {
+        // Who migrated the file meanwhile has made a backup too.
+        let is_there = fs::metadata(place.path()).is_ok_and(|meta| FileState::of(&meta) == stat);
+        if is_there { error } else { Error::Changed { line: None } }
+    })?;
+    let replaced = write::replace(&place, manners, true, &mut |out| copy(&source, UnfinishedLine::Refuse, out));
+    if let (Err(_), Some(backup)) = (&replaced, backup) {
+        backup.discard(place.path());
+    }
+    Ok(Outcome { status: Status::Migrated, effects: replaced?, ..outcome })
+}
+
+/// Writes a file as version 3, an unfinished last line too; one that is not of an old version as it is.
+///
+/// # Errors
+/// As [`copy`].
+pub fn form(source: &Source, need: MigrationNeed, out: &mut dyn Write) -> Result<()> {
+    match need {
+        MigrationNeed::Migrate(_) => copy(source, UnfinishedLine::Copy, out),
+        MigrationNeed::Nothing | MigrationNeed::Newer(_) => source.copy_to(out),
+    }
+}
+
+fn no_file() -> Error {
+    Error::Usage { message: "cannot migrate in place what is not a file".to_owned(), hint: "use `--output`".to_owned() }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Refuses suffixes of backups that lead elsewhere, or that an agent takes for backups of its own.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub fn check_suffix(suffix: &str) -> Result<()> {
+    let refused = |message: &str, hint: &str| Err(Error::Usage { message: message.to_owned(), hint: hint.to_owned() });
+    let stem = suffix.strip_suffix(".bak").and_then(|stem| stem.rsplit_once('.'));
+    let is_agents =
+        stem.is_some_and(|(_, digits)| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    if suffix.is_empty() || suffix.contains(['/', '\0']) {
+        return refused("a backup suffix is not empty and has no `/`", "`--backup=.orig` is usual");
+    }
+    if is_agents {
+        let message = "omp takes files that end in `.<digits>.bak` for backups of its own";
+        return refused(message, "use another suffix, such as `.orig`");
+    }
+    Ok(())
+}
+
+/// Refuses a folder that holds much more than sessions, such as the home folder: every old session
+/// of the machine would be rewritten.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub fn refuse_everything(path: &Path, home: Option<&Path>) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (folder, home) = (real(path), home.map(real));
+    if !is_everything(&folder, home.as_deref()) {
+        return Ok(());
+    }
+    let what = if home.as_ref() == Some(&folder) { "your home folder" } else { "a folder of much more than sessions" };
+    let message = format!("cannot migrate all of `{}`: it is {what}, `{}`", path.display(), folder.display());
+    let hint = "name the sessions' folder, such as `~/.pi/agent/sessions` or `~/.omp/agent/sessions`".to_owned();
+    Err(Error::Usage { message, hint })
+}
+
+/// Returns whether a folder, its links followed, is one that no command should change all sessions
+/// of: the root, the home folder and those above it, and the folders of all homes.
+fn is_everything(folder: &Path, home: Option<&Path>) -> bool {
+    let is_homes = ["/", "/home", "/Users"].iter().any(|homes| folder == Path::new(homes));
+    is_homes || home.is_some_and(|home| home.starts_with(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use super::{Error, Manners, Options, Outcome, Source, Status, check_suffix, is_everything, migrate};
+    use crate::core::disk::lock::Patience;
+
+    const OLD: &str =
+        "{\"type\":\"session\",\"version\":2,\"id\":\"s\"}\n{\"type\":\"custom\",\"id\":\"a\",\"parentId\":null}\n";
+
+    /// An old session in a folder of its own.
+    struct Scene(TempDir);
+
+    impl Scene {
+        fn new() -> Self {
+            let scene = Self(tempfile::tempdir().unwrap());
+            scene.write("s.jsonl", OLD);
+            scene
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        /// Writes a file as others do, by a rename.
+        fn write(&self, name: &str, text: &str) {
+            fs::write(self.path("new"), text).unwrap();
+            fs::rename(self.path("new"), self.path(name)).unwrap();
+        }
+
+        fn read(&self, name: &str) -> String {
+            fs::read_to_string(self.path(name)).unwrap_or_default()
+        }
+
+        /// Migrates the session with a backup. `opened` is called when it is opened, `turn` now and then.
+        fn migrate(&self, opened: impl Fn(), turn: impl Fn() + Sync) -> Outcome {
+            let stop = || {
+                turn();
+                None
+            };
+            let patience = Patience { timeout: Duration::ZERO, now: &|| 0, stop: &stop };
+            let manners = Manners { patience, force: false };
+            let options = Options { only_report: false, backup: Some(".orig"), manners };
+            migrate(&self.path("s.jsonl"), &options, &|_: &Source| opened())
+        }
+    }
+
+    fn new() -> String {
+        OLD.replace("\"version\":2", "\"version\":3")
+    }
+
+    fn is_current(outcome: &Outcome) -> bool {
+        (outcome.from, outcome.to, outcome.status) == (Some(3), Some(3), Status::Current) && outcome.error.is_none()
+    }
+
+    #[test]
+    fn an_old_file_is_replaced_and_its_backup_has_its_bytes() {
+        let scene = Scene::new();
+        let outcome = scene.migrate(|| {}, || {});
+        assert_eq!((outcome.from, outcome.to, outcome.status), (Some(2), Some(3), Status::Migrated));
+        assert_eq!((scene.read("s.jsonl"), &scene.read("s.jsonl.orig")[..]), (new(), OLD));
+        assert!(is_current(&scene.migrate(|| {}, || {})));
+    }
+
+    #[test]
+    fn a_file_that_another_run_migrates_meanwhile_is_current() {
+        // The other run is done when this one has opened the file; its backup has been edited since, or not.
+        for backup in [OLD, "edited"] {
+            let scene = Scene::new();
+            let is_done = Cell::new(false);
+            let other = || {
+                if !is_done.replace(true) {
+                    scene.write("s.jsonl.orig", backup);
+                    scene.write("s.jsonl", &new());
+                }
+            };
+            let outcome = scene.migrate(other, || {});
+            assert!(is_current(&outcome), "{outcome:?}");
+            assert_eq!((scene.read("s.jsonl"), &scene.read("s.jsonl.orig")[..]), (new(), backup));
+        }
+    }
+
+    #[test]
+    fn a_backup_that_another_run_makes_meanwhile_is_taken_as_made() {
+        let scene = Scene::new();
+        // While the copy is written under its hidden name, the other run puts its own in place.
+        let is_writing = || {
+            let mut names = fs::read_dir(scene.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            names.any(|name| name.to_string_lossy().ends_with(".tmp"))
+        };
+        let turn = || {
+            if is_writing() && !scene.path("s.jsonl.orig").exists() {
+                scene.write("s.jsonl.orig", OLD);
+            }
+        };
+        let outcome = scene.migrate(|| {}, turn);
+        assert_eq!(outcome.status, Status::Migrated, "{outcome:?}");
+        assert_eq!((scene.read("s.jsonl"), &scene.read("s.jsonl.orig")[..]), (new(), OLD));
+    }
+
+    #[test]
+    fn another_file_in_place_of_the_backup_is_kept() {
+        let scene = Scene::new();
+        scene.write("s.jsonl.orig", "mine");
+        let outcome = scene.migrate(|| {}, || {});
+        assert_eq!((outcome.from, outcome.to, outcome.status), (Some(2), Some(2), Status::Failed));
+        assert!(matches!(outcome.error, Some(Error::Exists { .. })), "{outcome:?}");
+        assert_eq!((&scene.read("s.jsonl")[..], &scene.read("s.jsonl.orig")[..]), (OLD, "mine"));
+    }
+
+    #[test]
+    fn a_file_that_always_changes_is_left_in_the_end() {
+        let scene = Scene::new();
+        let count = Cell::new(0);
+        let write = || {
+            count.set(count.get() + 1);
+            scene.write("s.jsonl", OLD);
+        };
+        let outcome = scene.migrate(write, || {});
+        assert!(matches!(outcome.error, Some(Error::Changed { .. })), "{outcome:?}");
+        assert_eq!((outcome.status, count.get(), scene.path("s.jsonl.orig").exists()), (Status::Failed, 3, false));
+        scene.write("s.jsonl", "text\n");
+        assert_eq!(scene.migrate(|| {}, || {}).status, Status::NotASession);
+    }
+
+    #[test]
+    fn suffixes_that_lead_elsewhere_or_are_an_agent_s_are_refused() {
+        for (suffix, expected) in [
+            (".orig", true),
+            (".bak", true),
+            ("~", true),
+            (".1a.bak", true),
+            ("", false),
+            ("/x", false),
+            (".a/b", false),
+            ("\0", false),
+            (".1.bak", false),
+            (".x.1700000000.bak", false),
+        ] {
+            assert_eq!(check_suffix(suffix).is_ok(), expected, "{suffix:?}");
+        }
+    }
+
+    #[test]
+    fn folders_of_more_than_sessions_are_told() {
+        let check = |folder: &str, home: Option<&str>, expected: bool| {
+            assert_eq!(is_everything(Path::new(folder), home.map(Path::new)), expected, "{folder} of {home:?}");
+        };
+        for (folder, expected) in [
+            ("/", true),
+            ("/home", true),
+            ("/Users", true),
+            ("/home/mia", true),
+            ("/home/mia/.pi", false),
+            ("/home/mi", false),
+            ("/home/tom", false),
+            ("/srv", false),
+        ] {
+            check(folder, Some("/home/mia"), expected);
+        }
+        check("/srv", Some("/srv/people/mia"), true);
+        check("/srv/people", Some("/srv/people/mia"), true);
+        check("/home", None, true);
+        check("/srv", None, false);
+    }
+}

@@ -1,0 +1,159 @@
+//! Forks of a session, and where it can be forked.
+
+use std::io;
+use std::path::Path;
+
+use super::entry::{self, ShortIds};
+use super::escape;
+use super::json::{BranchRow, Branched, StoredTime};
+use super::list::{Column, Listing};
+use super::output::Output;
+use super::report::Report;
+use super::screen::Screen;
+use crate::core::edit::branch::{Fork, NewSession, WrittenFork};
+use crate::core::naming::agent::Agent;
+use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
+use crate::core::time;
+use crate::core::words::counted;
+
+/// A fork and what came of it.
+#[derive(Debug)]
+pub(crate) struct ForkReport<'a> {
+    /// The session that is forked.
+    pub session: &'a Session,
+    /// The fork.
+    pub fork: &'a Fork,
+    /// What the new session's header says.
+    pub new: &'a NewSession,
+    /// What was written, or would be.
+    pub written: Option<WrittenFork>,
+    /// The new file, if there is one.
+    pub path: Option<&'a Path>,
+    /// The agent that goes on with it.
+    pub agent: Agent,
+    /// The hook that was against it.
+    pub cancelled_by: Option<String>,
+    /// Whether it was only to be shown.
+    pub is_dry: bool,
+    /// Whether the new session itself goes to stdout.
+    pub is_stdout_taken: bool,
+}
+
+impl<'a> ForkReport<'a> {
+    /// Takes a fork of which nothing is written yet.
+    pub(crate) fn new(session: &'a Session, fork: &'a Fork, new: &'a NewSession, agent: Agent) -> Self {
+        let (written, path, cancelled_by) = (None, None, None);
+        Self { session, fork, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
+    }
+
+    /// Prints what was made, or would be, and how to go on.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
+        let is_made = !self.is_dry && self.cancelled_by.is_none();
+        if self.is_stdout_taken && is_made {
+            if is_json {
+                report.result(&self.json(is_made));
+            }
+            return Ok(());
+        }
+        let mut output = Output::new();
+        match (is_json, self.path, &self.cancelled_by) {
+            (true, ..) => output.json_line(&self.json(is_made))?,
+            (false, Some(path), _) => output.path(path)?,
+            (false, None, Some(hook)) => {
+                let text = format!("cancelled by hook `{}`; nothing was made\n", escape::line(hook));
+                output.text(&screen.folded(&text, 0))?;
+            }
+            (false, None, None) => {
+                let (entries, labels) = self.counts();
+                let entries = counted(entries, "entry", "entries");
+                let text = format!("would make a session of {entries}, {labels} of them labels\n");
+                output.text(&screen.folded(&text, 0))?;
+            }
+        }
+        output.finish()?;
+        if self.cancelled_by.is_none() {
+            report.forked(self.agent, self.path, self.fork.selected_text.as_deref());
+        }
+        Ok(())
+    }
+
+    fn counts(&self) -> (usize, usize) {
+        self.written.as_ref().map_or((0, 0), |written| (written.entries, written.labels))
+    }
+
+    fn json(&self, is_made: bool) -> Branched<'_> {
+        let (entries, labels) = self.counts();
+        Branched {
+            cancelled: self.cancelled_by.is_some(),
+            dry_run: self.is_dry.then_some(true),
+            entry_id: self.session.id(self.fork.entry),
+            selected_text: self.fork.selected_text.as_deref(),
+            session_file: self.path.map(|path| path.display().to_string()),
+            session_id: is_made.then_some(&self.new.id),
+            parent_session: self.new.parent.as_deref(),
+            leaf_id: self.written.as_ref().and_then(|written| written.leaf.as_deref()),
+            entries,
+            labels,
+        }
+    }
+}
+
+/// Prints where a session can be forked, as an array or one object a line.
+///
+/// # Errors
+/// As [`Bodies::words`], and what the system says.
+pub(crate) fn json(session: &Session, nodes: &[NodeId], is_array: bool, output: &mut Output) -> anyhow::Result<()> {
+    output.hold();
+    let mut bodies = Bodies::new(session);
+    let mut mark = if is_array { "[" } else { "" };
+    for &node in nodes {
+        let row = BranchRow {
+            entry_id: session.id(node),
+            parent_id: session.parent(node).map(|parent| session.id(parent)),
+            timestamp: StoredTime::of(&mut bodies, node)?,
+            text: &bodies.words(node)?,
+        };
+        output.text(mark)?;
+        output.json(&serde_json::to_vec(&row)?)?;
+        mark = if is_array { "," } else { "\n" };
+    }
+    let end = match (is_array, nodes.is_empty()) {
+        (true, true) => "[]\n",
+        (true, false) => "]\n",
+        (false, true) => "",
+        (false, false) => "\n",
+    };
+    Ok(output.text(end)?)
+}
+
+/// Prints where a session can be forked: ids and texts, in a table also the times.
+///
+/// # Errors
+/// As [`Bodies::words`], and what the system says.
+pub(crate) fn rows(
+    session: &Session,
+    nodes: &[NodeId],
+    is_table: bool,
+    screen: &Screen,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    let ids = ShortIds::new(session);
+    let widest = ids.widest(nodes.iter().copied(), usize::MAX);
+    let columns = [Column::Whole("id", widest), Column::Whole("when (UTC)", 16), Column::Text("text", 0)];
+    let listing = match is_table {
+        true => Listing::new(&columns, screen),
+        false => Listing::new(&[columns[0], columns[2]], screen).bare(),
+    };
+    let mut bodies = Bodies::new(session);
+    listing.print(output, nodes, |&node| {
+        let words = bodies.words(node)?;
+        let mut row = vec![ids.of(node).into_owned()];
+        row.extend(is_table.then(|| time::minute(session.stamp(node))));
+        row.push(entry::text(screen, &words));
+        Ok(row)
+    })
+}

@@ -1,0 +1,181 @@
+//! Why a word names no session, in words.
+
+use std::path::{Path, PathBuf};
+
+use super::report::Failure;
+use crate::core::error::ErrorKind;
+use crate::core::naming::entry::PREFIX;
+use crate::core::naming::session::{Meaning, SessionStore, StoredSession};
+use crate::core::time;
+
+/// How many sessions an error lists.
+const LISTED: usize = 10;
+
+/// How a session is named.
+const HOW: &str = "a session is named by its path, by 4 or more characters of its id, or by `latest`";
+
+/// Returns what to warn of if a session may have been passed over.
+pub(crate) fn closed(store: &SessionStore) -> Option<String> {
+    let (first, rest) = store.closed.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(format!("no permission to read `{}`{more}: a session there was not looked at", first.display()))
+}
+
+/// Returns why a word does not name one session. `now` is in milliseconds since 1970, and `title` returns
+/// the words by which people know a session.
+pub(crate) fn failure(
+    name: &str,
+    meaning: &Meaning,
+    store: &SessionStore,
+    cwd: &Path,
+    now: i64,
+    title: &dyn Fn(&Path) -> String,
+) -> Failure {
+    let nothing = format!("`{name}` names no session, and there is no such file");
+    let (message, hint) = match meaning {
+        Meaning::One(kept) => (nothing, format!("it is {}", kept.path.display())),
+        Meaning::Many(found) => return ambiguous(name, found, now, title),
+        Meaning::None(near) if near.is_empty() => (nothing, HOW.to_owned()),
+        Meaning::None(near) if name.chars().count() < PREFIX => {
+            (nothing, format!("give {PREFIX} or more characters of an id; near it: {}", near.join(", ")))
+        }
+        Meaning::None(near) => (nothing, format!("ids near it: {}", near.join(", "))),
+        Meaning::Elsewhere(kept) => {
+            let hint = format!("the newest elsewhere is {}", row(kept, now, "of ", kept.cwd.as_deref()));
+            (format!("no session was held in `{}`", cwd.display()), hint)
+        }
+        Meaning::Nowhere => (nothing, nowhere(store)),
+    };
+    Failure::plain(ErrorKind::NotFound, message, Some(hint))
+}
+
+/// Returns, in words, where there are no sessions.
+fn nowhere(store: &SessionStore) -> String {
+    let (unread, read): (Vec<_>, Vec<_>) = store.folders.iter().partition(|folder| store.unreadable.contains(folder));
+    let list = |folders: &[&PathBuf]| {
+        let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        folders.join(", ")
+    };
+    let what = match (&read[..], &unread[..]) {
+        ([], []) => "there is no home folder to look for sessions in".to_owned(),
+        (read, []) => format!("there are no sessions in {}", list(read)),
+        ([], unread) => format!("cannot read {}", list(unread)),
+        (read, unread) => format!("there are no sessions in {}; cannot read {}", list(read), list(unread)),
+    };
+    format!("{what}: give a path, or set SESSION_TREE_DIR")
+}
+
+fn ambiguous(name: &str, found: &[StoredSession], now: i64, title: &dyn Fn(&Path) -> String) -> Failure {
+    let head = format!("`{name}` matches {} sessions:", found.len());
+    let listed = found.iter().take(LISTED);
+    let rows = listed.map(|kept| format!("  {}", row(kept, now, "", Some(&title(&kept.path)))));
+    let more = found.len().saturating_sub(LISTED);
+    let more = (more > 0).then(|| format!("  and {more} more"));
+    let lines: Vec<_> = std::iter::once(head).chain(rows).chain(more).collect();
+    let is_copied = found.iter().all(|kept| kept.id == found[0].id);
+    let hint = if is_copied { "they have one id: give a path" } else { "give more characters, or a path" };
+    Failure { lines: lines.clone(), ..Failure::plain(ErrorKind::Ambiguous, lines.join("\n"), Some(hint.to_owned())) }
+}
+
+/// Shows a session with what there is to say of it.
+fn row(kept: &StoredSession, now: i64, before: &str, what: Option<&str>) -> String {
+    let what = what.filter(|what| !what.is_empty()).map(|what| format!("  {before}{what}")).unwrap_or_default();
+    format!("{}  {}{what}", kept.path.display(), time::ago(now.saturating_sub(kept.modified)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{ErrorKind, LISTED, Meaning, SessionStore, StoredSession, closed, failure};
+
+    const NOTHING: &str = "`aaaa` names no session, and there is no such file";
+
+    fn kept(file: &str, id: &str, minutes: i64) -> StoredSession {
+        StoredSession {
+            path: file.into(),
+            modified: -60_000 * minutes,
+            id: id.to_owned(),
+            cwd: Some("/shop".to_owned()),
+        }
+    }
+
+    /// Returns kind, message and hint of a word that does not name one session.
+    fn refuse(name: &str, meaning: &Meaning, store: &SessionStore) -> (ErrorKind, String, String) {
+        let failure = failure(name, meaning, store, Path::new("/work"), 0, &|path| format!("on {}", path.display()));
+        assert_eq!(failure.lines.join("\n"), failure.message);
+        (failure.kind, failure.message, failure.hint.unwrap())
+    }
+
+    fn store() -> SessionStore {
+        SessionStore::new(&[])
+    }
+
+    #[test]
+    fn several_sessions_are_listed_the_newest_first() {
+        let found = [kept("/b", "aaaa1", 20), kept("/a", "aaaa1", 60 * 24)];
+        let expected = "`aaaa` matches 2 sessions:\n  /b  20 min ago  on /b\n  /a  1 d ago  on /a";
+        let hint = "they have one id: give a path".to_owned();
+        let refused = refuse("aaaa", &Meaning::Many(found.to_vec()), &store());
+        assert_eq!(refused, (ErrorKind::Ambiguous, expected.to_owned(), hint));
+        let found: Vec<_> = (0..13).map(|at| kept(&format!("/{at}"), &format!("aaaa{at}"), at)).collect();
+        let (_, message, hint) = refuse("aaaa", &Meaning::Many(found), &store());
+        assert_eq!(message.lines().skip(LISTED + 1).collect::<Vec<_>>(), ["  and 3 more"]);
+        assert_eq!(hint, "give more characters, or a path");
+    }
+
+    #[test]
+    fn a_word_without_a_session_gets_a_hint() {
+        let near = |ids: &[&str]| Meaning::None(ids.iter().map(|&id| id.to_owned()).collect());
+        for (name, meaning, message, expected) in [
+            ("aaaa", near(&["aaab", "aaac"]), NOTHING, "ids near it: aaab, aaac"),
+            ("aaaa", near(&[]), NOTHING, super::HOW),
+            (
+                "aaa",
+                near(&["aaab"]),
+                "`aaa` names no session, and there is no such file",
+                "give 4 or more characters of an id; near it: aaab",
+            ),
+            (
+                "latest",
+                Meaning::Elsewhere(kept("/a", "aaaa1", 120)),
+                "no session was held in `/work`",
+                "the newest elsewhere is /a  2 h ago  of /shop",
+            ),
+        ] {
+            let refused = refuse(name, &meaning, &store());
+            assert_eq!(refused, (ErrorKind::NotFound, message.to_owned(), expected.to_owned()));
+        }
+    }
+
+    #[test]
+    fn folders_without_sessions_are_named() {
+        let store = |folders: &[&str], unreadable: &[&str]| {
+            let mut store = store();
+            store.folders = folders.iter().map(Into::into).collect();
+            store.unreadable = unreadable.iter().map(Into::into).collect();
+            store
+        };
+        for (folders, unreadable, expected) in [
+            (&[][..], &[][..], "there is no home folder to look for sessions in"),
+            (&["/a", "/b"], &[], "there are no sessions in /a, /b"),
+            (&["/a", "/b"], &["/a", "/b"], "cannot read /a, /b"),
+            (&["/a", "/b", "/c"], &["/b"], "there are no sessions in /a, /c; cannot read /b"),
+        ] {
+            let (_, message, hint) = refuse("aaaa", &Meaning::Nowhere, &store(folders, unreadable));
+            assert_eq!(message, NOTHING);
+            assert_eq!(hint, format!("{expected}: give a path, or set SESSION_TREE_DIR"));
+        }
+    }
+
+    #[test]
+    fn closed_files_are_named_once() {
+        let mut store = store();
+        assert_eq!(closed(&store), None);
+        for (path, more) in [("/a", ""), ("/b", " and 1 more")] {
+            store.closed.push(path.into());
+            let expected = format!("no permission to read `/a`{more}: a session there was not looked at");
+            assert_eq!(closed(&store), Some(expected));
+        }
+    }
+}
