@@ -26,7 +26,7 @@
 //! | [`core::check`] | findings, what they cost, how to mend them |
 //! | [`core::edit`] | drafts, label, navigate, branch, and bringing them into a file |
 //! | [`core::context`] | what a model sees: state, messages, sizes, usage, comparison, the summary's prompt |
-//! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, what completion offers |
+//! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, which agent keeps it, what completion offers |
 //! | [`core::tree`] | what is shown, and where: walks, filters, shapes, rows, the view |
 //! | [`core::session`] | the index: ids, parents, children, leaf, labels; bodies read again |
 //! | [`core::migrate`] | old versions brought to 3: ids, lines, whole files |

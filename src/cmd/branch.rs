@@ -168,8 +168,7 @@ impl BranchArgs {
         (report.written, report.path) = (Some(written), Some(&*absolute));
         report.agent = folders::agent(&path, &session);
         // Before the result is printed: nobody may be there to read it.
-        let file = absolute.display().to_string();
-        let exit = self.session.after_hooks(app, &hooks.after_branch(&info, Some(&file)));
+        let exit = self.session.after_hooks(app, &hooks.after_branch(&info, Some(&absolute.display().to_string())));
         super::ended(print(&report).map_err(Into::into), Some(&absolute), None).map(|()| exit)
     }
 

@@ -89,7 +89,7 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return why::run(&self, app);
+            return why::run(app, self.paths.given()?, self.form());
         }
         let policy = self.policy()?;
         let files = files::find(self.paths.given()?);

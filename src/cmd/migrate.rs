@@ -84,7 +84,15 @@ impl Task for MigrateArgs {
             world::prepare()?;
         }
         if let Some(output) = &self.output {
-            return output::run(&self, app, &files, output);
+            let outcome = output::write(app, &files, output, self.writing.manners().patience)?;
+            if output != Path::new("-") {
+                super::ended(self.print(app, &files, &[outcome]), Some(output), None)?;
+            } else if self.format.is_json() {
+                app.report.result(&summary::row(&files[0].path, &outcome));
+            } else {
+                self.warn(app, &files[0], &outcome);
+            }
+            return Ok(ExitCode::SUCCESS);
         }
         let outcomes = self.all(app, &files)?;
         let has = |status: Status| outcomes.iter().any(|outcome| outcome.status == status);
@@ -94,11 +102,7 @@ impl Task for MigrateArgs {
         } else {
             printed?
         }
-        let signal = |outcome: &Outcome| match outcome.error {
-            Some(Error::Interrupted { signal }) => Some(signal),
-            _ => None,
-        };
-        if let Some(signal) = outcomes.iter().find_map(signal) {
+        if let Some(signal) = outcomes.iter().find_map(Outcome::signal) {
             return Ok(Exit::after(signal).into());
         }
         // What is found in a folder need not be a session.
@@ -140,8 +144,7 @@ impl MigrateArgs {
         // All files after an interruption have the same to say; once is enough.
         let mut is_told = false;
         for (file, outcome) in files.iter().zip(outcomes) {
-            let is_interrupted = matches!(outcome.error, Some(Error::Interrupted { .. }));
-            if !is_interrupted || !std::mem::replace(&mut is_told, true) {
+            if outcome.signal().is_none() || !std::mem::replace(&mut is_told, true) {
                 self.warn(app, file, outcome);
             }
         }

@@ -11,7 +11,7 @@ use crate::core::entry::Traits;
 use crate::core::read::load::LoadOptions;
 use crate::core::search::Query;
 use crate::core::session::body::Bodies;
-use crate::core::tree::view::{Search, Shown, View};
+use crate::core::tree::view::{Search, ShownTree, View};
 use crate::core::words::counted;
 use crate::ui::entry::speaker;
 use crate::ui::graph::GraphFormat;
@@ -91,7 +91,7 @@ impl TreeArgs {
     }
 
     /// Prints hints on what is left out although it was asked for.
-    fn explain(&self, app: &App, shown: &Shown) {
+    fn explain(&self, app: &App, shown: &ShownTree) {
         match (&self.search, self.period().is_bound()) {
             _ if !shown.is_empty => {}
             (Some(text), false) => app.report.hint(&format!("no entry that is shown contains all of: {text}")),

@@ -152,14 +152,14 @@ pub enum Error {
     },
     /// A summary was asked for, and nothing can write it.
     NoSummarizer,
-    /// A line of a list could not be done.
+    /// The operation on one line of a list failed.
     OnLine {
         /// The 1-based line.
         line: u32,
-        /// Why.
+        /// Its failure.
         cause: Box<Error>,
     },
-    /// The change is in the file, but the system could not bring it to the disk.
+    /// The change is in the file, but the system could not sync it to the disk.
     NotSynced {
         /// The system's reason.
         cause: io::Error,
@@ -191,12 +191,12 @@ impl Error {
         move |cause| Self::Io { doing, cause }
     }
 
-    /// Makes the error of something that makes no sense.
+    /// Returns the error of an argument that makes no sense.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), hint: hint.into() }
     }
 
-    /// Wraps a system error of writing: not being allowed to is told apart.
+    /// Wraps a system error of writing; a missing permission becomes [`Error::ReadOnly`].
     pub fn writing(doing: &'static str, cause: io::Error) -> Self {
         match cause.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { doing, cause },

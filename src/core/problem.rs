@@ -60,9 +60,9 @@ listed! {
         RightsDropped = "rights-dropped",
         /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",
-        /// a file could not be read, so that the baseline is left as it was: what was known of that file would be gone
+        /// the baseline is left as it was, since a file could not be read: its known findings would be lost
         BaselineNotUpdated = "baseline-not-updated",
-        /// a hook failed after everything was done; that stays
+        /// a hook failed after the change was made; the change stays
         HookFailed = "hook-failed",
     }
 }

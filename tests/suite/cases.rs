@@ -444,7 +444,7 @@ fn c01_unfinished_last_line_is_named_with_its_byte() {
     let bytes = bytes("c01-truncated-tail");
     let start = bytes.iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
     let problems = session("c01-truncated-tail").problems.list();
-    assert!(problems[0].message.starts_with("unterminated"), "{problems:?}");
+    assert!(problems[0].message.starts_with("unfinished"), "{problems:?}");
     assert!(problems[0].message.contains(&format!("at byte {start}:")), "{problems:?}");
 }
 

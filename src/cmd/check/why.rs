@@ -1,11 +1,11 @@
 //! `check --why-leaf`: where agents resume a session.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use super::super::{App, lookup};
-use super::CheckArgs;
 use crate::core::check::why;
 use crate::core::naming::files::{self, Named};
 use crate::ui;
@@ -13,12 +13,11 @@ use crate::ui::check::FindingFormat;
 use crate::ui::report::{AboutFile, Failure};
 
 /// Explains where agents resume the one session.
-pub(super) fn run(args: &CheckArgs, app: &App) -> Result<ExitCode> {
-    if matches!(args.form(), FindingFormat::Github | FindingFormat::Sarif) {
+pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: FindingFormat) -> Result<ExitCode> {
+    if matches!(form, FindingFormat::Github | FindingFormat::Sarif) {
         let hint = "use `--format text` or `--format json`";
         return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
     }
-    let mut given = args.paths.given()?;
     for path in &mut given {
         *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
     }
@@ -29,6 +28,6 @@ pub(super) fn run(args: &CheckArgs, app: &App) -> Result<ExitCode> {
         let _progress = app.reading(&source);
         why::explain(source, app.jobs)
     });
-    ui::check::why(&path.display().to_string(), &why.about(path)?, args.format.is_json(), &app.screen)?;
+    ui::check::why(&path.display().to_string(), &why.about(path)?, form == FindingFormat::Json, &app.screen)?;
     Ok(ExitCode::SUCCESS)
 }

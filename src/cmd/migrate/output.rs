@@ -2,12 +2,11 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::super::{App, ended, warn_of};
-use super::MigrateArgs;
+use super::super::{App, warn_of};
+use crate::core::disk::lock::Patience;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write;
 use crate::core::migrate;
@@ -15,10 +14,9 @@ use crate::core::migrate::file::{self, Outcome, Status};
 use crate::core::naming::files::Named;
 use crate::ui::output::Output;
 use crate::ui::report::{AboutFile, Failure};
-use crate::ui::summary;
 
 /// Writes the new form of one file elsewhere.
-pub(super) fn run(args: &MigrateArgs, app: &App, files: &[Named], output: &Path) -> Result<ExitCode> {
+pub(super) fn write(app: &App, files: &[Named], output: &Path, patience: Patience<'_>) -> Result<Outcome> {
     let [Named { path, is_named: true }] = files else {
         let hint = "name one file, or leave `--output` out to migrate in place";
         return Err(Failure::usage("`--output` takes one input file", hint).into());
@@ -26,28 +24,19 @@ pub(super) fn run(args: &MigrateArgs, app: &App, files: &[Named], output: &Path)
     let source = app.open(path).about(path)?;
     let progress = app.reading(&source);
     let need = migrate::need(&source).about(path)?;
-    let mut outcome = Outcome::of(need);
-    if outcome.status == Status::WouldMigrate {
-        outcome.status = Status::Migrated;
-    }
     if output == Path::new("-") {
         let mut stdout = Output::new();
         stdout.hold();
         file::form(&source, need, &mut stdout).about(path)?;
         drop(progress);
         stdout.finish()?;
-        if args.format.is_json() {
-            app.report.result(&summary::row(path, &outcome));
-        } else {
-            args.warn(app, &files[0], &outcome);
-        }
-        return Ok(ExitCode::SUCCESS);
+    } else {
+        let fill = &mut |out: &mut dyn Write| file::form(&source, need, out);
+        let effects = write::create(output, &Rights::like(&source), patience, fill).about(output)?;
+        drop(progress);
+        warn_of(app, &effects, output);
     }
-    let patience = args.writing.manners().patience;
-    let fill = &mut |out: &mut dyn Write| file::form(&source, need, out);
-    let effects = write::create(output, &Rights::like(&source), patience, fill).about(output)?;
-    drop(progress);
-    warn_of(app, &effects, output);
-    ended(args.print(app, files, &[outcome]), Some(output), None)?;
-    Ok(ExitCode::SUCCESS)
+    let outcome = Outcome::of(need);
+    let status = if outcome.status == Status::WouldMigrate { Status::Migrated } else { outcome.status };
+    Ok(Outcome { status, ..outcome })
 }

@@ -4,12 +4,12 @@ use anyhow::Result;
 
 use super::printer::Printer;
 use crate::core::tree::rows;
-use crate::core::tree::view::Shown;
+use crate::core::tree::view::ShownTree;
 use crate::ui::graph::{Graph, GraphFormat, MERMAID_ARROWS, MERMAID_CHARACTERS};
 use crate::ui::output::Output;
 
 impl Printer<'_> {
-    pub(super) fn graph(&mut self, shown: &Shown, form: GraphFormat) -> Result<()> {
+    pub(super) fn graph(&mut self, shown: &ShownTree, form: GraphFormat) -> Result<()> {
         let session = self.session;
         let runs = shown.runs(session);
         let rows = rows::of_shape(session, self.leaf, &shown.shape);

@@ -10,7 +10,7 @@ use crate::core::search::Excerpt;
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::tree::rows::{self, Row};
-use crate::core::tree::view::Shown;
+use crate::core::tree::view::ShownTree;
 use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
@@ -22,7 +22,7 @@ use crate::ui::output::{Output, safe_json};
 use crate::ui::tree::TreeText;
 
 impl Printer<'_> {
-    pub(super) fn text(&mut self, shown: &Shown) -> Result<()> {
+    pub(super) fn text(&mut self, shown: &ShownTree) -> Result<()> {
         let session = self.session;
         let rows = rows::of_shape(session, self.leaf, &shown.rows(session));
         let text = TreeText::new(session, &rows, &self.app.screen);
@@ -91,7 +91,7 @@ impl Printer<'_> {
         Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, word))
     }
 
-    pub(super) fn table(&mut self, shown: &Shown) -> Result<()> {
+    pub(super) fn table(&mut self, shown: &ShownTree) -> Result<()> {
         let (session, screen) = (self.session, &self.app.screen);
         let shape = shown.rows(session);
         let nodes = &shape.nodes;
@@ -143,7 +143,7 @@ impl Printer<'_> {
         Ok(excerpt.map_or(text, |excerpt| beside("", &safe, &excerpt, room, ascii)))
     }
 
-    pub(super) fn lines(&mut self, shown: &Shown) -> Result<()> {
+    pub(super) fn lines(&mut self, shown: &ShownTree) -> Result<()> {
         let session = self.session;
         let shape = shown.rows(session);
         let depths = walk::depths(session, &shown.order);

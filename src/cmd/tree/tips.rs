@@ -6,7 +6,7 @@ use super::args::Format;
 use super::printer::Printer;
 use crate::core::tree::rows::Rows;
 use crate::core::tree::shape::Tip;
-use crate::core::tree::view::Shown;
+use crate::core::tree::view::ShownTree;
 use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds};
 use crate::ui::json::{StoredTime, TipRow};
@@ -15,7 +15,7 @@ use crate::ui::tips::{self, TipText};
 use crate::ui::tree::TreeText;
 
 impl Printer<'_> {
-    pub(super) fn tips(&mut self, shown: &Shown, format: Format) -> Result<()> {
+    pub(super) fn tips(&mut self, shown: &ShownTree, format: Format) -> Result<()> {
         let tips = shown.tips(self.session);
         match format {
             Format::Json | Format::Jsonl => self.tip_objects(&tips, format == Format::Json),

@@ -124,7 +124,9 @@ impl Scan {
             match key.name() {
                 b"type" => {
                     self.kind = cursor.value()?;
-                    self.kind_is = Raw::new(cursor.text(self.kind)).string_body().map_or(Kind::Untyped, kind_of);
+                    self.kind_is = Raw::new(cursor.text(self.kind))
+                        .string_body()
+                        .map_or(Kind::Untyped, |body| named(body, Kind::of, Kind::Unknown));
                 }
                 b"id" => self.id = cursor.value()?,
                 b"parentId" => self.parent = cursor.value()?,
@@ -132,7 +134,8 @@ impl Scan {
                 b"message" => {
                     self.message = self.message(&mut cursor)?;
                     let role = (!self.message.role.is_absent()).then(|| Raw::new(cursor.text(self.message.role)));
-                    self.role_is = role.and_then(Raw::string_body).map_or(Role::None, role_of);
+                    self.role_is =
+                        role.and_then(Raw::string_body).map_or(Role::None, |body| named(body, Role::of, Role::Unknown));
                 }
                 b"content" => self.content = self.content(&mut cursor)?,
                 _ => drop(cursor.value()?),
@@ -357,20 +360,10 @@ impl<'l> Entry<'l> {
     }
 }
 
-/// Returns the type with a name, given as the body of a string.
-fn kind_of(body: &[u8]) -> Kind {
-    match Kind::of(body) {
-        Kind::Unknown if body.contains(&b'\\') => Kind::of(text::decode(body).as_bytes()),
-        kind => kind,
-    }
-}
-
-/// Returns the role with a name, given as the body of a string.
-fn role_of(body: &[u8]) -> Role {
-    match Role::of(body) {
-        Role::Unknown if body.contains(&b'\\') => Role::of(text::decode(body).as_bytes()),
-        role => role,
-    }
+/// Returns the type or role with a name, given as the body of a string.
+fn named<T: PartialEq>(body: &[u8], of: impl Fn(&[u8]) -> T, unknown: T) -> T {
+    let found = of(body);
+    if found == unknown && body.contains(&b'\\') { of(text::decode(body).as_bytes()) } else { found }
 }
 
 /// One content block.

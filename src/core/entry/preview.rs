@@ -52,17 +52,11 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
     let path = known.path.or(known.file_path).unwrap_or_default();
     let here = known.path.unwrap_or(b".");
     let pattern = known.pattern.unwrap_or_default();
-    let tag = match name {
-        "read" => "[read: ",
-        "write" => "[write: ",
-        "edit" => "[edit: ",
-        "bash" => "[bash: ",
-        "grep" => "[grep: ",
-        "find" => "[find: ",
-        "ls" => "[ls: ",
-        _ => "[",
-    };
-    out.push_str(tag);
+    out.push('[');
+    if matches!(name, "read" | "write" | "edit" | "bash" | "grep" | "find" | "ls") {
+        out.push_str(name);
+        out.push_str(": ");
+    }
     let mut words = WordWriter::new(out, LIMIT);
     match name {
         "read" => {

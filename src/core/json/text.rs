@@ -93,7 +93,7 @@ impl<'a> WordWriter<'a> {
     pub fn push_str(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() && self.left > 0 {
-            let plain = plain_words(rest.as_bytes(), self.room());
+            let plain = plain_words(rest.as_bytes(), self.left - usize::from(self.is_space_due()));
             if plain > 0 {
                 self.take(&rest[..plain], plain);
                 rest = &rest[plain..];
@@ -142,11 +142,6 @@ impl<'a> WordWriter<'a> {
     /// Returns whether a space is due before the next word.
     fn is_space_due(&self) -> bool {
         self.space && self.out.len() > self.start
-    }
-
-    /// Returns how many characters fit after the space that may be due.
-    fn room(&self) -> usize {
-        self.left - usize::from(self.is_space_due())
     }
 
     /// Appends text that starts and ends with a word and that has room, after the space that is due.

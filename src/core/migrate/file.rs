@@ -1,4 +1,4 @@
-//! A file that is migrated in place: what becomes of it, and what is refused before any is touched.
+//! Migrates files in place: the outcome of each, and what is refused before any file is changed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,11 +12,11 @@ use crate::core::error::{Error, Result};
 use crate::core::read::source::{FileState, Source};
 use crate::core::words::listed;
 
-/// How often a file that others change meanwhile is tried.
+/// How often a file is tried that others change at the same time.
 const ATTEMPTS: usize = 3;
 
 listed! {
-    /// What becomes of a file.
+    /// The outcome of a file in one word.
     Status,
     /// Returns the stable name.
     name: &'static str {
@@ -35,34 +35,34 @@ listed! {
     }
 }
 
-/// What became of a file.
+/// The outcome of a file.
 #[derive(Debug)]
 pub struct Outcome {
     /// The version that it had; `None` if it could not be read.
     pub from: Option<u32>,
     /// The version that it has, or would have.
     pub to: Option<u32>,
-    /// In a word.
+    /// The outcome in one word.
     pub status: Status,
-    /// Why it could not be done.
+    /// The reason why it could not be migrated.
     pub error: Option<Error>,
     /// What else the write did.
     pub effects: SideEffects,
 }
 
-/// How to migrate.
+/// How files are migrated.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Whether nothing is changed.
+    /// Whether to change nothing.
     pub only_report: bool,
-    /// What the name of a copy of the old file ends in, if one is kept.
+    /// The suffix of the copies of the old files, if they are kept.
     pub backup: Option<&'a str>,
     /// How to behave towards others.
     pub manners: Manners<'a>,
 }
 
 impl Outcome {
-    /// Returns the outcome of what a file needs, if nothing is changed.
+    /// Returns the outcome of a file if nothing is changed.
     pub fn of(need: MigrationNeed) -> Self {
         let (from, to, status) = match need {
             MigrationNeed::Migrate(version) => (version, CURRENT, Status::WouldMigrate),
@@ -70,6 +70,14 @@ impl Outcome {
             MigrationNeed::Newer(version) => (version, version, Status::Newer),
         };
         Self { from: Some(from), to: Some(to), status, error: None, effects: SideEffects::default() }
+    }
+
+    /// Returns the signal that kept the file from being migrated, if one did.
+    pub fn signal(&self) -> Option<i32> {
+        match self.error {
+            Some(Error::Interrupted { signal }) => Some(signal),
+            _ => None,
+        }
     }
 
     fn failed(from: Option<u32>, error: Error) -> Self {

@@ -182,7 +182,9 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                 return true;
             }
             let Ok(entry) = scan.read(bytes) else {
-                found = damaged_header(bytes, number).map(Err);
+                // The error names a damaged header, and not the line after it.
+                let was_header = bytes.starts_with(b"{\"type\":\"session\"");
+                found = was_header.then_some(Err(NotASession { line: number, why: DAMAGED }));
                 malformed(&mut problems, number, line, bytes, &mut Scan::default());
                 inspector.malformed(&mut notes, number - 1, bytes, line.terminated);
                 return found.is_none();
@@ -194,10 +196,9 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                 if !line.terminated {
                     notes.push(number - 1, Oddity::NoLineEnd, 0);
                 }
-                let why = NO_ID;
                 found = Some(match Header::read(entry, number) {
                     Some(header) => Ok((header, line.offset, end, line.terminated)),
-                    None => Err(NotASession { line: number, why }),
+                    None => Err(NotASession { line: number, why: NO_ID }),
                 });
             } else if entry.kind() == Kind::Title && was_first {
                 slot = Some(header::title(entry));
@@ -440,12 +441,6 @@ fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8],
         (Oddity::NotJson, at) => format!("not JSON from byte {at} on; skipped"),
         _ => "cut short; skipped".to_owned(),
     });
-}
-
-/// Returns an error for a damaged line that was a header, so that it names this line and not the next.
-fn damaged_header(bytes: &[u8], line: u32) -> Option<crate::core::error::Error> {
-    let was_header = bytes.starts_with(b"{\"type\":\"session\"");
-    was_header.then_some(crate::core::error::Error::NotASession { line, why: DAMAGED })
 }
 
 /// Returns a line without the byte order mark that some editors put at the start of a file.

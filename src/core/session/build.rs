@@ -32,7 +32,7 @@ pub(super) struct SessionBuilder {
     hasher: DefaultHashBuilder,
     /// Nodes that a later line with the same id replaces.
     replaced: Vec<u32>,
-    /// Here and below, `entry` is the node of the line, or `NONE`.
+    /// Here and below, `entry` is the node of the line.
     labels: Vec<LabelLine>,
     calls: Vec<CallLine>,
     results: Vec<ResultLine>,
@@ -91,10 +91,10 @@ impl SessionBuilder {
                 places.push(place);
             }
         }
-        let place = |entry: u32| places[entry as usize];
-        self.labels.extend(labels.into_iter().map(|line| LabelLine { entry: place(line.entry), ..line }));
-        self.calls.extend(calls.into_iter().map(|line| CallLine { entry: place(line.entry), ..line }));
-        self.results.extend(results.into_iter().map(|line| ResultLine { entry: place(line.entry), ..line }));
+        let place = |entry: u32| Some(places[entry as usize]).filter(|&place| place != NONE);
+        self.labels.extend(labels.iter().filter_map(|line| Some(LabelLine { entry: place(line.entry)?, ..*line })));
+        self.calls.extend(calls.iter().filter_map(|line| Some(CallLine { entry: place(line.entry)?, ..*line })));
+        self.results.extend(results.iter().filter_map(|line| Some(ResultLine { entry: place(line.entry)?, ..*line })));
         self.lines = self.lines.saturating_add(lines);
     }
 
@@ -186,16 +186,17 @@ impl SessionBuilder {
         self.nodes.retain(|_| of_nodes.next() == Some(true));
         self.parents.retain(|_| of_parents.next() == Some(true));
         self.ids.iter_mut().for_each(|place| *place = new(*place));
-        self.labels.iter_mut().for_each(|line| line.entry = new(line.entry));
-        self.calls.iter_mut().for_each(|line| line.entry = new(line.entry));
-        self.results.iter_mut().for_each(|line| line.entry = new(line.entry));
+        let renumber = |entry: &mut u32| {
+            *entry = new(*entry);
+            *entry != NONE
+        };
+        self.labels.retain_mut(|line| renumber(&mut line.entry));
+        self.calls.retain_mut(|line| renumber(&mut line.entry));
+        self.results.retain_mut(|line| renumber(&mut line.entry));
     }
 
     pub(super) fn finish(mut self, source: Source, start: load::SessionStart) -> Session {
         self.drop_replaced();
-        self.labels.retain(|line| line.entry != NONE);
-        self.calls.retain(|line| line.entry != NONE);
-        self.results.retain(|line| line.entry != NONE);
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
         let read_to = self.open_end.unwrap_or(header_end);

@@ -84,7 +84,7 @@ pub struct Session {
     pub version: u32,
     /// The problems of the file.
     pub problems: Problems,
-    /// The title slot, if there is one, with its title, if that has words.
+    /// The title slot, if there is one, with its title, if that has text.
     slot: Option<Option<String>>,
     name: Option<String>,
     pub(crate) nodes: Vec<Node>,

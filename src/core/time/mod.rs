@@ -164,25 +164,15 @@ mod tests {
             (r#""9999-12-01T00:00:00.000Z""#, Stamp::Plain(253_399_622_400_000)),
             ("1767268842547", Stamp::Other(ms)),
             ("1767268842", Stamp::Other(1_767_268_842_000)),
-            (r#""2026-02-29T00:00:00.000Z""#, Stamp::Unknown),
-            (r#""2026-04-31T00:00:00.000Z""#, Stamp::Unknown),
-            (r#""2026-13-01T00:00:00.000Z""#, Stamp::Unknown),
-            (r#""2026-00-01T00:00:00.000Z""#, Stamp::Unknown),
-            (r#""2026-04-30T25:00:00.000Z""#, Stamp::Unknown),
-            (r#""yesterday""#, Stamp::Unknown),
-            ("1e400", Stamp::Unknown),
             ("null", Stamp::Absent),
             ("true", Stamp::Absent),
+            ("1e400", Stamp::Unknown),
+            (r#""yesterday""#, Stamp::Unknown),
         ] {
             assert_eq!(read(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn plain_times_are_printed_as_stored() {
-        for text in ["2026-01-01T12:00:42.547Z", "1999-12-31T23:59:59.000Z", "0001-01-01T00:00:00.000Z"] {
-            let Stamp::Plain(ms) = read(&format!("\"{text}\"")) else { panic!("{text}") };
-            assert_eq!(iso(ms), text);
+        for moment in ["02-29T00", "04-31T00", "13-01T00", "00-01T00", "04-30T25"] {
+            assert_eq!(read(&format!("\"2026-{moment}:00:00.000Z\"")), Stamp::Unknown, "{moment}");
         }
     }
 

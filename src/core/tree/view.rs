@@ -43,7 +43,7 @@ pub(crate) struct Search<'a> {
 
 /// The entries that a view shows.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ShownTree {
     /// All entries of the session in the order of display.
     pub order: Vec<NodeId>,
     /// The shown ones as a tree; with [`View::branches`], before the rows between are taken out.
@@ -77,7 +77,7 @@ impl View<'_> {
     ///
     /// # Errors
     /// The file cannot be read again, or has changed.
-    pub(crate) fn show(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Shown> {
+    pub(crate) fn show(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<ShownTree> {
         let session = bodies.session();
         let order = walk::display_order(session, leaf);
         let (shown, timeless) = self.passing(bodies, leaf)?;
@@ -86,7 +86,7 @@ impl View<'_> {
         let mut shape = Shape::new(session, &order, |node| shown[node.index()] && !is_deep(node));
         let rowless = shape.omit_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
         let is_empty = !shown.contains(&true);
-        Ok(Shown { order, shape, is_empty, timeless, rowless, leaf, branches: self.branches })
+        Ok(ShownTree { order, shape, is_empty, timeless, rowless, leaf, branches: self.branches })
     }
 
     /// Returns for every entry whether it is shown where depth does not matter, and of how many the time
@@ -123,7 +123,7 @@ impl View<'_> {
     }
 }
 
-impl Shown {
+impl ShownTree {
     /// Returns the entries that have a row of their own, and their shape.
     pub(crate) fn rows(&self, session: &Session) -> Cow<'_, Shape> {
         let landmarks = self.branches.then(|| self.shape.landmarks(session, self.leaf));
