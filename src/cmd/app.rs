@@ -17,7 +17,7 @@ use crate::core::read::source::Source;
 use crate::core::session::Session;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
-use crate::ui::report::{About as _, Report};
+use crate::ui::report::{AboutFile, Report};
 use crate::ui::screen::Screen;
 
 /// Options of every command.

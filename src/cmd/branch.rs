@@ -19,7 +19,7 @@ use crate::hooks::{HookAnswer, SessionInfo};
 use crate::ui::branch::{self as list, ForkReport};
 use crate::ui::exit::Exit;
 use crate::ui::output::Output;
-use crate::ui::report::{About as _, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 /// Fork a session into a new file, or list where one can
 ///

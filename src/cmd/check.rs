@@ -19,9 +19,9 @@ use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::files::{self, Named};
 use crate::core::problem::WarningKind;
 use crate::parallel::Pool;
-use crate::ui::check::{Findings, Form};
+use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 mod why;
 
@@ -119,12 +119,12 @@ impl Task for CheckArgs {
 }
 
 impl CheckArgs {
-    fn form(&self) -> Form {
+    fn form(&self) -> FindingFormat {
         match self.format.get() {
-            Format::Text => Form::Text,
-            Format::Json => Form::Json,
-            Format::Github => Form::Github,
-            Format::Sarif => Form::Sarif,
+            Format::Text => FindingFormat::Text,
+            Format::Json => FindingFormat::Json,
+            Format::Github => FindingFormat::Github,
+            Format::Sarif => FindingFormat::Sarif,
         }
     }
 

@@ -14,8 +14,8 @@ use super::folders;
 use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
-use crate::core::naming::offer::{self, Wanted};
-use crate::core::naming::session::{Kept, LATEST, Meaning, SessionStore, is_path};
+use crate::core::naming::offer::{self, Nameable};
+use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession, is_path};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 
@@ -63,7 +63,7 @@ fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
         "ENTRY" => {
             let so_far = Arc::clone(so_far);
             let wanted =
-                if (command, arg.get_id().as_str()) == ("branch", "entry") { Wanted::Users } else { Wanted::Any };
+                if (command, arg.get_id().as_str()) == ("branch", "entry") { Nameable::Users } else { Nameable::Any };
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
                 typed.to_str().and_then(|typed| so_far.entries(wanted, typed)).unwrap_or_default()
             }))
@@ -89,7 +89,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     }
     if !typed.is_empty() && !is_path(Path::new(typed)) {
         let now = world::now();
-        let candidate = |Kept { id, cwd, modified, .. }| {
+        let candidate = |StoredSession { id, cwd, modified, .. }| {
             let about = format!("{}  {}", time::ago(now.saturating_sub(modified)), cwd.unwrap_or_default());
             CompletionCandidate::new(id).help(Some(about.into()))
         };
@@ -144,7 +144,7 @@ struct SoFar {
 
 impl SoFar {
     /// Returns the names of entries; `None` if there is no session that can be read.
-    fn entries(&self, wanted: Wanted, typed: &str) -> Option<Vec<CompletionCandidate>> {
+    fn entries(&self, wanted: Nameable, typed: &str) -> Option<Vec<CompletionCandidate>> {
         let matches = self.definition.clone().ignore_errors(true).try_get_matches_from(&self.words).ok()?;
         let (command, matches) = matches.subcommand()?;
         let session = offer::load(&session_file(value(matches, "session")?)?, self.jobs)?;
@@ -159,7 +159,7 @@ impl SoFar {
         };
         let offers = offer::entries(&session, leaf, wanted, typed).ok()?;
         let now = world::now();
-        let candidate = |offer: &offer::Offer| {
+        let candidate = |offer: &offer::Suggestion| {
             let about = choice::about(offer, session.traits(offer.node), now);
             CompletionCandidate::new(&offer.name).help(Some(about.into()))
         };

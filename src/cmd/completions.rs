@@ -7,9 +7,9 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::{App, Task, complete};
-use crate::ui::bash::Typed;
 use crate::ui::choice::{self, Choice};
 use crate::ui::output::Output;
+use crate::ui::shell::Typed;
 
 /// Print the completion script of a shell
 ///

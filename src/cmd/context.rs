@@ -15,7 +15,7 @@ use crate::core::session::body::Bodies;
 use crate::ui::compare::{DifferenceRow, DifferenceText};
 use crate::ui::context as transcript;
 use crate::ui::output::Output;
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 use crate::ui::stats::{self as table, StatsRow};
 
 /// Rebuild what the model would see at the leaf
@@ -133,7 +133,7 @@ impl ContextArgs {
             (None, Format::Json) => transcript::json(&mut output, &mut bodies, &context)?,
             (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context)?,
             (None, Format::Text) => {
-                let size = stats::size(&mut bodies, &context.items)?;
+                let size = stats::size(&mut bodies, &context.messages)?;
                 transcript::text(&mut output, &mut bodies, &context, size, &app.screen)?;
             }
         }

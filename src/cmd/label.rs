@@ -15,7 +15,7 @@ use crate::core::read::load::LoadOptions;
 use crate::core::session::{NodeId, Session};
 use crate::ui::label::{self as list, LabelReport};
 use crate::ui::output::Output;
-use crate::ui::report::About as _;
+use crate::ui::report::AboutFile;
 
 /// List, print, set or clear labels
 ///

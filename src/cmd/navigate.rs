@@ -16,7 +16,7 @@ use crate::core::session::body::Bodies;
 use crate::hooks::{HookAnswer, SessionInfo};
 use crate::ui::exit::Exit;
 use crate::ui::moved::MoveReport;
-use crate::ui::report::About as _;
+use crate::ui::report::AboutFile;
 
 /// Move the leaf to another entry of the same file
 ///

@@ -14,7 +14,7 @@ use crate::core::error::Error;
 use crate::core::naming;
 use crate::parallel::Pool;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 /// The files that a command works on.
 #[derive(Clone, Debug, Args)]

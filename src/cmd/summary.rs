@@ -10,7 +10,7 @@ use super::world;
 use crate::core::edit::navigate::SummaryRequest;
 use crate::core::error::ErrorKind;
 use crate::run;
-use crate::ui::report::About as _;
+use crate::ui::report::AboutFile;
 
 /// Options of the summary.
 #[derive(Debug, Args)]

@@ -14,9 +14,9 @@ use crate::core::session::body::Bodies;
 use crate::core::tree::view::{Search, ShownTree, View};
 use crate::core::words::counted;
 use crate::ui::entry::speaker;
-use crate::ui::graph::Form;
+use crate::ui::graph::GraphFormat;
 use crate::ui::progress::{Count, Progress};
-use crate::ui::report::About;
+use crate::ui::report::AboutFile;
 
 use args::Format;
 pub use args::TreeArgs;
@@ -84,8 +84,8 @@ impl TreeArgs {
             format if self.tips => printer.tips(&shown, format),
             Format::Table => printer.table(&shown),
             Format::Jsonl => printer.lines(&shown),
-            Format::Dot => printer.graph(&shown, Form::Dot),
-            Format::Mermaid => printer.graph(&shown, Form::Mermaid),
+            Format::Dot => printer.graph(&shown, GraphFormat::Dot),
+            Format::Mermaid => printer.graph(&shown, GraphFormat::Mermaid),
             Format::Text | Format::Json => printer.text(&shown),
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::entry::{self, ShortIds};
 use super::escape;
-use super::json::{BranchRow, Branched, Time};
+use super::json::{BranchRow, Branched, StoredTime};
 use super::list::{Column, Listing};
 use super::output::Output;
 use super::report::Report;
@@ -19,7 +19,7 @@ use crate::core::words::counted;
 
 /// A fork and what came of it.
 #[derive(Debug)]
-pub struct ForkReport<'a> {
+pub(crate) struct ForkReport<'a> {
     /// The session that is forked.
     pub session: &'a Session,
     /// The fork.
@@ -42,7 +42,7 @@ pub struct ForkReport<'a> {
 
 impl<'a> ForkReport<'a> {
     /// Takes a fork of which nothing is written yet.
-    pub fn new(session: &'a Session, fork: &'a Fork, new: &'a NewSession, agent: Agent) -> Self {
+    pub(crate) fn new(session: &'a Session, fork: &'a Fork, new: &'a NewSession, agent: Agent) -> Self {
         let (written, path, cancelled_by) = (None, None, None);
         Self { session, fork, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
     }
@@ -50,8 +50,8 @@ impl<'a> ForkReport<'a> {
     /// Prints what was made, or would be, and how to go on.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
         let is_made = !self.is_dry && self.cancelled_by.is_none();
         if self.is_stdout_taken && is_made {
             if is_json {
@@ -106,7 +106,7 @@ impl<'a> ForkReport<'a> {
 ///
 /// # Errors
 /// As [`Bodies::words`], and what the system says.
-pub fn json(session: &Session, nodes: &[NodeId], is_array: bool, output: &mut Output) -> anyhow::Result<()> {
+pub(crate) fn json(session: &Session, nodes: &[NodeId], is_array: bool, output: &mut Output) -> anyhow::Result<()> {
     output.hold();
     let mut bodies = Bodies::new(session);
     let mut mark = if is_array { "[" } else { "" };
@@ -114,7 +114,7 @@ pub fn json(session: &Session, nodes: &[NodeId], is_array: bool, output: &mut Ou
         let row = BranchRow {
             entry_id: session.id(node),
             parent_id: session.parent(node).map(|parent| session.id(parent)),
-            timestamp: Time::of(&mut bodies, node)?,
+            timestamp: StoredTime::of(&mut bodies, node)?,
             text: &bodies.words(node)?,
         };
         output.text(mark)?;
@@ -134,7 +134,7 @@ pub fn json(session: &Session, nodes: &[NodeId], is_array: bool, output: &mut Ou
 ///
 /// # Errors
 /// As [`Bodies::words`], and what the system says.
-pub fn rows(
+pub(crate) fn rows(
     session: &Session,
     nodes: &[NodeId],
     is_table: bool,

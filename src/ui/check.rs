@@ -1,4 +1,5 @@
-//! What a check found: words for people, and the forms that other programs read.
+//! Findings and tips of `check`: text for people, and the formats that other programs read. Which
+//! findings count is decided in `cmd`; their words come from [`crate::core::check`].
 
 use std::io;
 use std::path::Path;
@@ -11,17 +12,17 @@ use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use super::tips::{self, TipText};
 use crate::core::check::policy::{Counts, Found, Policy};
-use crate::core::check::why::{Tip, Why};
+use crate::core::check::why::{Resume, ResumeTip};
 use crate::core::check::{Code, Finding, Severity};
 use crate::core::time;
 use crate::core::words::counted;
 
-/// How findings are printed.
+/// The format of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum FindingFormat {
     /// For people.
     Text,
-    /// A JSON object a finding.
+    /// One JSON object per finding.
     Json,
     /// Annotations of GitHub Actions.
     Github,
@@ -32,25 +33,25 @@ pub enum Form {
 /// More of one code in one file are only counted for people.
 const SHOWN: usize = 10;
 
-impl Form {
+impl FindingFormat {
     /// Returns how many findings of one code in one file are printed; `None` is all.
-    pub fn most(self) -> Option<usize> {
+    pub(crate) fn most(self) -> Option<usize> {
         (self == Self::Text).then_some(SHOWN)
     }
 }
 
-/// Prints findings one by one, so that none has to stay in memory.
+/// Prints findings one by one, so that they need not be in memory.
 #[derive(Debug)]
-pub struct Findings {
+pub(crate) struct Findings {
     output: Output,
-    form: Form,
+    form: FindingFormat,
     screen: Screen,
     count: usize,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Row<'a> {
+struct FindingRow<'a> {
     path: &'a str,
     code: &'static str,
     name: &'static str,
@@ -65,7 +66,7 @@ struct Row<'a> {
     unreachable: Option<u32>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> FindingRow<'a> {
     fn new(path: &'a str, finding: &'a Finding) -> Self {
         let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
         Self {
@@ -84,13 +85,13 @@ impl<'a> Row<'a> {
 }
 
 impl Findings {
-    /// Starts printing.
+    /// Prints what is before the findings.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn new(form: Form, screen: Screen) -> io::Result<Self> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn new(form: FindingFormat, screen: Screen) -> io::Result<Self> {
         let mut findings = Self { output: Output::new(), form, screen, count: 0 };
-        if form == Form::Sarif {
+        if form == FindingFormat::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
         }
@@ -102,7 +103,7 @@ impl Findings {
     /// # Errors
     /// The core's [`Error`](crate::core::error::Error) if the file cannot be read, also if it cannot be
     /// read again; else what the system says.
-    pub fn file(&mut self, path: &Path, policy: &Policy, found: Found) -> anyhow::Result<()> {
+    pub(crate) fn file(&mut self, path: &Path, policy: &Policy, found: Found) -> anyhow::Result<()> {
         let name = path.display().to_string();
         let seen = match found {
             Found::Failed(error) => return Err(error.into()),
@@ -124,10 +125,10 @@ impl Findings {
     fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
         self.count += 1;
         match self.form {
-            Form::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
-            Form::Json => self.output.json_line(&Row::new(path, finding)),
-            Form::Github => self.output.text(&github(path, finding)),
-            Form::Sarif => {
+            FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
+            FindingFormat::Json => self.output.json_line(&FindingRow::new(path, finding)),
+            FindingFormat::Github => self.output.text(&github(path, finding)),
+            FindingFormat::Sarif => {
                 let comma = if self.count == 1 { "\n" } else { ",\n" };
                 self.output.json(format!("{comma}{}", sarif(path, finding)).as_bytes())
             }
@@ -144,22 +145,22 @@ impl Findings {
         self.output.text(&self.screen.folded(&out, 4))
     }
 
-    /// Sends what was printed so far on its way.
+    /// Flushes what was printed so far.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn flush(&mut self) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         io::Write::flush(&mut self.output)
     }
 
-    /// Ends the output, for people with how much was found, unless that was not looked at.
+    /// Prints the summary, or the end of a document.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn finish(mut self, counts: Option<Counts>) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn finish(mut self, counts: Option<Counts>) -> io::Result<()> {
         match (self.form, counts) {
-            (Form::Sarif, _) => self.output.json(b"\n]}]}\n")?,
-            (Form::Text, Some(counts)) if self.count > 0 || counts.files > 1 => {
+            (FindingFormat::Sarif, _) => self.output.json(b"\n]}]}\n")?,
+            (FindingFormat::Text, Some(counts)) if self.count > 0 || counts.files > 1 => {
                 self.output.text(&self.screen.folded(&summary(counts), 2))?
             }
             _ => {}
@@ -168,9 +169,9 @@ impl Findings {
     }
 }
 
-/// Folds what is said of a finding, but no command in it that fits a row: it is there to be copied.
+/// Folds the text of a finding, but not the commands in it that fit a row: these are to be copied.
 fn folded(text: &str, screen: &Screen) -> String {
-    // A character of nobody's stands for a blank that holds.
+    // A private-use character takes the place of blanks at which nothing is folded.
     const HELD: &str = "\u{f8ff}";
     let held = |text: &str| text.replace(' ', HELD);
     let pieces = text.split('`').enumerate();
@@ -178,7 +179,7 @@ fn folded(text: &str, screen: &Screen) -> String {
     screen.folded(&pieces.join("`"), 4).replace(HELD, " ")
 }
 
-/// Returns in one line how much was found.
+/// Returns the counts in one line.
 fn summary(counts: Counts) -> String {
     let Counts { files, errors, warnings, denied, known, .. } = counts;
     let mut out = format!(
@@ -196,7 +197,7 @@ fn summary(counts: Counts) -> String {
     out + "\n"
 }
 
-/// Adds severity and code.
+/// Adds the severity and the code.
 fn head(out: &mut String, code: Code, paint: Paint) {
     let ink = match code.severity() {
         Severity::Error => Ink::Error,
@@ -219,8 +220,8 @@ fn text(path: &str, finding: &Finding, paint: Paint) -> String {
     out
 }
 
-/// Writes a workflow command. What could end the line or a property is escaped, so that a file
-/// cannot give commands of its own.
+/// Returns a finding as a GitHub workflow command. What could end the line or a property is escaped, so
+/// that a file cannot inject commands.
 fn github(path: &str, finding: &Finding) -> String {
     let data = |text: &str| escape::line(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
@@ -279,7 +280,7 @@ fn sarif(path: &str, finding: &Finding) -> String {
     .to_string()
 }
 
-/// Spells a path as an URI reference.
+/// Returns a path as a URI reference.
 fn uri(path: &str) -> String {
     let mut out = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
     for byte in path.strip_prefix("./").unwrap_or(path).bytes() {
@@ -291,18 +292,18 @@ fn uri(path: &str) -> String {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct WhyRow<'a> {
+struct ResumeRow<'a> {
     path: &'a str,
     leaf_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     why: &'a str,
-    tips: Vec<TipRow<'a>>,
+    tips: Vec<ResumeTipRow<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct TipRow<'a> {
+struct ResumeTipRow<'a> {
     entry_id: &'a str,
     line: u32,
     active: bool,
@@ -311,14 +312,14 @@ struct TipRow<'a> {
     text: &'a str,
 }
 
-/// Prints where agents resume, and why.
+/// Prints where agents resume and why, with all tips.
 ///
 /// # Errors
-/// What the system says.
-pub fn why(path: &str, why: &Why, json: bool, screen: &Screen) -> io::Result<()> {
+/// [`io::Error`] of the output.
+pub(crate) fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
     if json {
-        let tips = why.tips.iter().map(|tip| TipRow {
+        let tips = why.tips.iter().map(|tip| ResumeTipRow {
             entry_id: &tip.id,
             line: tip.line,
             active: tip.is_active,
@@ -328,7 +329,7 @@ pub fn why(path: &str, why: &Why, json: bool, screen: &Screen) -> io::Result<()>
         });
         let tips = tips.collect();
         let leaf_id = why.leaf.as_deref();
-        output.json_line(&WhyRow { path, leaf_id, line: why.line, why: &why.why, tips })?;
+        output.json_line(&ResumeRow { path, leaf_id, line: why.line, why: &why.why, tips })?;
         return output.finish();
     }
     let mut out = String::new();
@@ -341,15 +342,15 @@ pub fn why(path: &str, why: &Why, json: bool, screen: &Screen) -> io::Result<()>
     out.push_str(&format!(": {}\n", escape::line(&why.why)));
     output.text(&screen.folded(&out, 2))?;
     if !why.tips.is_empty() {
-        let tips: Vec<_> = why.tips.iter().map(text_of).collect();
+        let tips: Vec<_> = why.tips.iter().map(tip_text).collect();
         let headings = ["tip", "last message", "messages", "text"];
         tips::table(&mut output, headings, &tips, screen)?;
     }
     output.finish()
 }
 
-fn text_of(tip: &Tip) -> TipText {
-    let Tip { id, stamp, messages, is_active, words, .. } = tip.clone();
+fn tip_text(tip: &ResumeTip) -> TipText {
+    let ResumeTip { id, stamp, messages, is_active, words, .. } = tip.clone();
     TipText { id, stamp, messages, is_active, label: None, words, ink: Ink::Plain }
 }
 
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_not_folded() {
+    fn a_command_that_fits_a_row_is_not_folded() {
         let text = "  fix: delete it: `sed -i 3d FILE`\n";
         let folded = |width| folded(text, &Screen { width, ..Screen::default() });
         assert_eq!(folded(Some(24)), "  fix: delete it:\n    `sed -i 3d FILE`\n");
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_become_uris() {
+    fn a_path_is_escaped_as_a_uri() {
         assert_eq!(uri("./a b/é.jsonl"), "a%20b/%C3%A9.jsonl");
         assert_eq!(uri("/x#y"), "file:///x%23y");
     }

@@ -1,23 +1,22 @@
-//! What a shell is given to offer: words, each with a few words about it, in the form that the
-//! shell's script in `completions/` reads. Everything a file may have put into them is made safe:
-//! what cannot be shown as it is, is not offered.
+//! Completions in the form that the script of each shell in `completions/` reads: words, each with a
+//! description. A word that a terminal might obey is never suggested; descriptions are escaped.
 
 use super::entry::speaker;
 use super::escape;
 use super::fit;
 use crate::core::entry::Traits;
-use crate::core::naming::offer::{Offer, Reason};
+use crate::core::naming::offer::{Suggestion, SuggestionReason};
 use crate::core::time;
 
-/// The most columns of what is said about a choice.
+/// The most columns of a description.
 const ABOUT: usize = 70;
 
 /// A word that may come next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// The word, as the program is to get it.
     pub value: String,
-    /// What is said about it; may be empty.
+    /// Its description; may be empty.
     pub about: String,
     /// Whether it is a path.
     pub is_path: bool,
@@ -25,11 +24,11 @@ pub struct Choice {
 
 impl Choice {
     /// Returns whether a word is safe to be shown and typed.
-    pub fn is_safe(value: &str) -> bool {
+    pub(crate) fn is_safe(value: &str) -> bool {
         !value.is_empty() && escape::line(value) == value
     }
 
-    /// Returns value and description, separated by a tab, which no safe word holds.
+    /// Returns a word and its description, separated by a tab, which no safe word contains.
     fn line(&self, value: &str) -> String {
         let about = escape::line(&self.about);
         let about = fit::cut(&about, ABOUT, false);
@@ -37,12 +36,13 @@ impl Choice {
     }
 }
 
-/// Returns what entry a name stands for: its part in the tree, who speaks, how long ago, and the words.
-pub fn about(offer: &Offer, traits: Traits, now: i64) -> String {
+/// Returns the description of a suggested entry: whether it is the leaf or a tip, who speaks, how long
+/// ago, and its words.
+pub(crate) fn about(offer: &Suggestion, traits: Traits, now: i64) -> String {
     let part = match offer.reason {
-        Reason::Leaf => "leaf",
-        Reason::Tip => "tip",
-        Reason::Prompt | Reason::Label | Reason::Message | Reason::Id => "",
+        SuggestionReason::Leaf => "leaf",
+        SuggestionReason::Tip => "tip",
+        SuggestionReason::Prompt | SuggestionReason::Label | SuggestionReason::Message | SuggestionReason::Id => "",
     };
     let role = speaker(traits).trim_end_matches(": ");
     let age = offer.stamp.ms().map(|ms| time::ago(now.saturating_sub(ms))).unwrap_or_default();
@@ -51,14 +51,14 @@ pub fn about(offer: &Offer, traits: Traits, now: i64) -> String {
     format!("{}{separator}{}", known.join(", "), offer.words)
 }
 
-/// Returns the answer for a shell that quotes words itself (elvish, fish).
-pub fn plain(choices: &[Choice]) -> String {
+/// Returns the completions for shells that quote words themselves (elvish, fish).
+pub(crate) fn plain(choices: &[Choice]) -> String {
     choices.iter().map(|choice| choice.line(&choice.value)).collect()
 }
 
-/// Returns the answer for zsh, which quotes words itself and takes a colon for the end of a word. A
-/// tab stands before paths.
-pub fn zsh(choices: &[Choice]) -> String {
+/// Returns the completions for zsh, which quotes words itself and takes a colon for the end of a word.
+/// A tab marks paths.
+pub(crate) fn zsh(choices: &[Choice]) -> String {
     let escaped = |choice: &Choice| {
         if choice.is_path {
             return format!("\t{}\n", choice.value);
@@ -69,13 +69,13 @@ pub fn zsh(choices: &[Choice]) -> String {
     choices.iter().map(escaped).collect()
 }
 
-/// Returns the answer for PowerShell: words quoted where it needs that.
-pub fn powershell(choices: &[Choice]) -> String {
+/// Returns the completions for PowerShell, quoted where it needs that.
+pub(crate) fn powershell(choices: &[Choice]) -> String {
     let quoted = |choice: &Choice| {
         let value = &choice.value;
         let is_plain = |char: char| char.is_ascii_alphanumeric() || "_-./:~=\\".contains(char);
         let is_word = value.chars().all(is_plain) && !value.starts_with('~');
-        // All of these end a string.
+        // PowerShell takes all of these for the end of a string.
         let is_quote = |char: &char| matches!(char, '\'' | '\u{2018}'..='\u{201b}');
         let doubled = value.chars().flat_map(|char| [char].into_iter().chain(Some(char).filter(is_quote)));
         choice.line(&if is_word { value.clone() } else { format!("'{}'", doubled.collect::<String>()) })
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_written_as_the_shells_read_them() {
+    fn each_shell_gets_its_own_form() {
         assert_eq!(plain(&choice("label:a b", "x\ty\u{1b}[31m")), "label:a b\tx\\ty\\x1b[31m\n");
         assert_eq!(plain(&choice("@", "")), "@\n");
         assert_eq!(zsh(&choice("label:a\\b", "user: hello")), "label\\:a\\\\b:user: hello\n");
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_might_obey_is_no_choice() {
+    fn a_word_with_control_characters_is_not_safe() {
         for value in ["", "a\nb", "a\u{1b}b", "a\u{202e}b", "a\u{2028}b", "a\tb", "a\u{7f}"] {
             assert!(!Choice::is_safe(value), "{value:?}");
         }

@@ -1,4 +1,5 @@
-//! How two contexts differ: rows with `-` and `+` for people, objects for programs.
+//! The difference between two contexts (`context --diff`): rows with `-` and `+` for people, one object
+//! for programs.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +13,16 @@ use super::fit;
 use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::context::compare::{self, Change, Difference, Settings, Weighed};
+use crate::core::context::compare::{self, Difference, SettingChange, SettingsDiff, SizedMessage};
 use crate::core::context::stats::Size;
-use crate::core::context::{Context, Item};
+use crate::core::context::{Context, ContextMessage};
 use crate::core::error::Result;
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 
-/// Draws how two contexts differ.
+/// Draws the difference between two contexts as text.
 #[derive(Debug)]
-pub struct DifferenceText<'s> {
+pub(crate) struct DifferenceText<'s> {
     session: &'s Session,
     screen: &'s Screen,
     ids: ShortIds<'s>,
@@ -31,10 +32,10 @@ pub struct DifferenceText<'s> {
 
 impl<'s> DifferenceText<'s> {
     /// Prepares to draw.
-    pub fn new(session: &'s Session, difference: &Difference, screen: &'s Screen) -> Self {
+    pub(crate) fn new(session: &'s Session, difference: &Difference, screen: &'s Screen) -> Self {
         let ids = ShortIds::new(session);
         let messages = || difference.dropped.iter().chain(&difference.added);
-        let id_columns = ids.widest(messages().map(|message| message.item.node()), LONGEST_ID);
+        let id_columns = ids.widest(messages().map(|message| message.message.node()), LONGEST_ID);
         let token_columns = messages().map(|message| message.tokens.to_string().len()).max().unwrap_or(1);
         Self { session, screen, ids, id_columns, token_columns }
     }
@@ -44,7 +45,7 @@ impl<'s> DifferenceText<'s> {
     ///
     /// # Errors
     /// As [`compare::words`], or what the system says of writing.
-    pub fn print(
+    pub(crate) fn print(
         &self,
         output: &mut Output,
         bodies: &mut Bodies<'_>,
@@ -64,7 +65,7 @@ impl<'s> DifferenceText<'s> {
         Ok(())
     }
 
-    /// Draws what stands above the rows: the two places, totals, and settings that differ.
+    /// Draws the lines above the rows: both leaves, totals, and settings that differ.
     fn heading(&self, from: &Context, to: &Context, difference: &Difference) -> String {
         let id = |context: &Context| match context.leaf {
             Some(leaf) => self.session.id(leaf).to_owned(),
@@ -77,17 +78,18 @@ impl<'s> DifferenceText<'s> {
             ("dropped", context::size(Difference::size(&difference.dropped))),
             ("added", context::size(Difference::size(&difference.added))),
         ];
-        self.settings(&Settings::between(&from.state, &to.state), &mut facts);
+        self.settings(&SettingsDiff::between(&from.settings, &to.settings), &mut facts);
         context::rows(self.screen, &facts)
     }
 
-    fn settings(&self, settings: &Settings<'_>, facts: &mut Vec<(&'static str, String)>) {
+    fn settings(&self, settings: &SettingsDiff<'_>, facts: &mut Vec<(&'static str, String)>) {
         let arrow = self.screen.arrow();
-        let change = |Change { from, to }: Change<String>| format!("{from} {arrow} {to}");
-        let text = |change: Change<&str>| Change { from: change.from.to_owned(), to: change.to.to_owned() };
-        let stored = |Change { from, to }: Change<Option<&str>>, read: fn(&str) -> String| {
+        let change = |SettingChange { from, to }: SettingChange<String>| format!("{from} {arrow} {to}");
+        let text =
+            |change: SettingChange<&str>| SettingChange { from: change.from.to_owned(), to: change.to.to_owned() };
+        let stored = |SettingChange { from, to }: SettingChange<Option<&str>>, read: fn(&str) -> String| {
             let read = |json: Option<&str>| json.map_or("none".to_owned(), read);
-            Change { from: read(from), to: read(to) }
+            SettingChange { from: read(from), to: read(to) }
         };
         facts.extend(settings.thinking_level.map(|level| ("thinking", change(text(level)))));
         for (&role, &model) in &settings.models {
@@ -99,17 +101,18 @@ impl<'s> DifferenceText<'s> {
         facts.extend(settings.service_tier.map(|tier| ("tier", change(stored(tier, context::plain)))));
         facts.extend(settings.mcp_tools.map(|tools| ("tools", change(stored(tools, context::names)))));
         let rules = |rules: &[String]| if rules.is_empty() { "none".to_owned() } else { rules.join(", ") };
-        let rules = settings.ttsr_rules.map(|Change { from, to }| Change { from: rules(from), to: rules(to) });
+        let rules =
+            settings.ttsr_rules.map(|SettingChange { from, to }| SettingChange { from: rules(from), to: rules(to) });
         facts.extend(rules.map(|rules| ("rules", change(rules))));
     }
 
-    fn row(&self, bodies: &mut Bodies<'_>, sign: char, message: &Weighed) -> Result<String> {
-        let words = compare::words(bodies, message.item)?;
-        let words = match message.item {
-            Item::System(_) => format!("system: {}", entry::text(self.screen, &words)),
+    fn row(&self, bodies: &mut Bodies<'_>, sign: char, message: &SizedMessage) -> Result<String> {
+        let words = compare::words(bodies, message.message)?;
+        let words = match message.message {
+            ContextMessage::System(_) => format!("system: {}", entry::text(self.screen, &words)),
             item => entry::row(self.screen, self.session.traits(item.node()), &words),
         };
-        let id = self.ids.of(message.item.node());
+        let id = self.ids.of(message.message.node());
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)));
         let tokens = format!("{:>1$}", message.tokens, self.token_columns);
         Ok(format!("{sign} {id}{pad}  {tokens}  {}", escape::line(&words)))
@@ -127,17 +130,17 @@ struct MessageRow<'a> {
 }
 
 impl<'a> MessageRow<'a> {
-    fn new<'s: 'a>(bodies: &mut Bodies<'s>, message: &Weighed) -> Result<Self> {
-        let (item, session) = (message.item, bodies.session());
+    fn new<'s: 'a>(bodies: &mut Bodies<'s>, message: &SizedMessage) -> Result<Self> {
+        let (item, session) = (message.message, bodies.session());
         let text = compare::words(bodies, item)?;
         Ok(Self { entry_id: session.id(item.node()), role: item.role(session), tokens: message.tokens, text })
     }
 }
 
-/// How two contexts differ (`context --diff ENTRY --json`).
+/// The JSON of `context --diff ENTRY --json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DifferenceRow<'a> {
+pub(crate) struct DifferenceRow<'a> {
     from_leaf_id: Option<&'a str>,
     to_leaf_id: Option<&'a str>,
     common: SizeRow,
@@ -179,25 +182,25 @@ struct ChangeRow<T> {
     to: T,
 }
 
-impl<T> From<Change<T>> for ChangeRow<T> {
-    fn from(Change { from, to }: Change<T>) -> Self {
+impl<T> From<SettingChange<T>> for ChangeRow<T> {
+    fn from(SettingChange { from, to }: SettingChange<T>) -> Self {
         Self { from, to }
     }
 }
 
 impl<'a> DifferenceRow<'a> {
-    /// Takes two contexts and how they differ.
+    /// Makes the object of two contexts and their difference.
     ///
     /// # Errors
     /// As [`compare::words`].
-    pub fn new<'s: 'a>(
+    pub(crate) fn new<'s: 'a>(
         bodies: &mut Bodies<'s>,
         from: &'a Context,
         to: &'a Context,
         difference: &Difference,
     ) -> Result<Self> {
         let session = bodies.session();
-        let mut rows = |messages: &[Weighed]| {
+        let mut rows = |messages: &[SizedMessage]| {
             messages.iter().map(|message| MessageRow::new(bodies, message)).collect::<Result<_>>()
         };
         let id = |context: &Context| context.leaf.map(|leaf| session.id(leaf));
@@ -208,7 +211,7 @@ impl<'a> DifferenceRow<'a> {
             common: SizeRow { messages, tokens },
             dropped_tokens: Difference::size(&difference.dropped).tokens,
             added_tokens: Difference::size(&difference.added).tokens,
-            state: StateRow::new(Settings::between(&from.state, &to.state)),
+            state: StateRow::new(SettingsDiff::between(&from.settings, &to.settings)),
             dropped: rows(&difference.dropped)?,
             added: rows(&difference.added)?,
         })
@@ -216,9 +219,10 @@ impl<'a> DifferenceRow<'a> {
 }
 
 impl<'a> StateRow<'a> {
-    fn new(settings: Settings<'a>) -> Self {
+    fn new(settings: SettingsDiff<'a>) -> Self {
         let raw = |text: Option<&str>| text.and_then(|text| RawValue::from_string(text.to_owned()).ok());
-        let stored = |Change { from, to }: Change<Option<&str>>| ChangeRow { from: raw(from), to: raw(to) };
+        let stored =
+            |SettingChange { from, to }: SettingChange<Option<&str>>| ChangeRow { from: raw(from), to: raw(to) };
         Self {
             thinking_level: settings.thinking_level.map(Into::into),
             models: settings.models.into_iter().map(|(role, model)| (role, model.into())).collect(),

@@ -1,4 +1,5 @@
-//! A context: a transcript for people, and messages for programs.
+//! A context as a transcript for people (`context`). JSON for programs is made in
+//! [`crate::core::context::message`].
 
 use std::io;
 use std::path::Path;
@@ -10,13 +11,13 @@ use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::context::message;
 use crate::core::context::stats::Size;
-use crate::core::context::{Context, State};
+use crate::core::context::{Context, Settings};
 use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
-/// Draws the state that heads a transcript.
-fn heading(screen: &Screen, leaf: Option<&str>, state: &State, Size { messages, tokens }: Size) -> String {
+/// Draws the facts above a transcript: leaf, size and settings.
+fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -37,12 +38,12 @@ fn heading(screen: &Screen, leaf: Option<&str>, state: &State, Size { messages, 
     rows(screen, &facts)
 }
 
-/// Says which session it is, to those who did not name its file.
-pub fn file(screen: &Screen, path: &Path) -> String {
+/// Draws the path of a session that was not named by its path.
+pub(crate) fn file(screen: &Screen, path: &Path) -> String {
     rows(screen, &[("session", path.display().to_string())])
 }
 
-/// Draws facts, one a row, each behind its name.
+/// Draws facts, one per row, each after its name.
 pub(super) fn rows(screen: &Screen, facts: &[(&str, String)]) -> String {
     let columns = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8) + 2;
     let mut out = String::new();
@@ -56,23 +57,23 @@ pub(super) fn rows(screen: &Screen, facts: &[(&str, String)]) -> String {
     out
 }
 
-/// Gives a setting that is stored as JSON as people write it.
+/// Returns a setting that is stored as JSON: a string without quotes, other values as they are.
 pub(super) fn plain(json: &str) -> String {
     Raw::new(json.as_bytes()).str().map_or(json.to_owned(), |text| text.into_owned())
 }
 
-/// Gives the strings of a stored list.
+/// Returns the strings of a stored list, separated by commas.
 pub(super) fn names(json: &str) -> String {
     let names = Raw::new(json.as_bytes()).elements().filter_map(|name| name.str());
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Gives how much some messages are, in words.
+/// Returns the number and size of some messages in words.
 pub(super) fn size(Size { messages, tokens }: Size) -> String {
     format!("{}, about {tokens} tokens", counted(messages, "message", "messages"))
 }
 
-/// Draws the line above a message.
+/// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
     let role = message.get_str("role").unwrap_or_default();
     let mut title = role.clone().into_owned();
@@ -103,11 +104,11 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
     out
 }
 
-/// Gives everything of a message that reads as text to `out`, safe to print, part by part: one of
-/// many megabytes is not copied more often than it must be. Every part ends its line.
+/// Calls `out` with all text of a message, safe to print and in pieces, since it may have many megabytes.
+/// Every part of the message ends its line.
 ///
 /// # Errors
-/// What `out` says.
+/// Those of `out`.
 pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
     let mut part = |text: &str| {
         let text = text.trim_end_matches('\n');
@@ -169,7 +170,7 @@ fn block(block: Raw<'_>) -> String {
 ///
 /// # Errors
 /// As [`message::with`], or what the system says of writing.
-pub fn text(
+pub(crate) fn text(
     output: &mut Output,
     bodies: &mut Bodies<'_>,
     context: &Context,
@@ -178,9 +179,9 @@ pub fn text(
 ) -> anyhow::Result<()> {
     let session = bodies.session();
     let leaf = context.leaf.map(|leaf| session.id(leaf));
-    output.text(&heading(screen, leaf, &context.state, size))?;
+    output.text(&heading(screen, leaf, &context.settings, size))?;
     let mut scratch = Vec::new();
-    for (at, &item) in context.items.iter().enumerate() {
+    for (at, &item) in context.messages.iter().enumerate() {
         let write = |message: Raw<'_>| -> io::Result<()> {
             let title = title(screen, at + 1, session.id(item.node()), message);
             output.text(&screen.folded(&title, 3))?;
@@ -195,13 +196,13 @@ pub fn text(
 ///
 /// # Errors
 /// As [`text`].
-pub fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
     let leaf = context.leaf.map(|leaf| bodies.session().id(leaf));
     output.text("{\"leafId\":")?;
     output.json(&serde_json::to_vec(&leaf)?)?;
     output.text(",\"messages\":[")?;
     messages(output, bodies, context, false)?;
-    let state = &context.state;
+    let state = &context.settings;
     let mut rest = b"]".to_vec();
     let mut settings = Object::resume(&mut rest);
     settings.str("thinkingLevel", &state.thinking_level);
@@ -224,7 +225,7 @@ pub fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> 
 ///
 /// # Errors
 /// As [`text`].
-pub fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+pub(crate) fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
     output.text("[")?;
     messages(output, bodies, context, true)?;
     Ok(output.text("]\n")?)
@@ -233,7 +234,7 @@ pub fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context
 fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
     let (mut scratch, mut sent) = (Vec::new(), Vec::new());
     let mut mark = "";
-    for &item in &context.items {
+    for &item in &context.messages {
         let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
             sent.clear();
             if for_model && !message::write_for_model(&mut sent, message) {

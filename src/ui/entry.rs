@@ -1,4 +1,5 @@
-//! How an entry is shown in a row: as much of its id as names it, who speaks, what is said.
+//! The parts of an entry's row in any listing: as much of its id as names it, who speaks, its words and
+//! their colour. How rows are arranged is up to each listing.
 
 use std::borrow::Cow;
 
@@ -11,19 +12,19 @@ use crate::core::entry::{Kind, Role, Traits};
 use crate::core::session::{NodeId, Session};
 
 /// Returns the words of a row with who speaks; not yet safe to print.
-pub fn row(screen: &Screen, traits: Traits, words: &str) -> String {
+pub(crate) fn row(screen: &Screen, traits: Traits, words: &str) -> String {
     format!("{}{}", speaker(traits), text(screen, words))
 }
 
-/// Returns the words of a row, with a mark where they go on beyond the most that is taken of them.
-pub fn text(screen: &Screen, words: &str) -> String {
+/// Returns the words of a row, with a mark where they were cut at the limit for words.
+pub(crate) fn text(screen: &Screen, words: &str) -> String {
     let is_whole = words.len() < LIMIT || words.chars().count() < LIMIT;
     let words = if is_whole { Cow::Borrowed(words) } else { Cow::Owned(format!("{words}{}", screen.mark())) };
     screen.tilde(&words)
 }
 
 /// Returns who speaks, as it stands before the words of a row.
-pub fn speaker(traits: Traits) -> &'static str {
+pub(crate) fn speaker(traits: Traits) -> &'static str {
     match (traits.kind, traits.role) {
         (Kind::Message, Role::User) => "user: ",
         (Kind::Message, Role::Assistant) => "assistant: ",
@@ -34,7 +35,7 @@ pub fn speaker(traits: Traits) -> &'static str {
 }
 
 /// Returns the colour of an entry's words.
-pub fn ink(traits: Traits) -> Ink {
+pub(crate) fn ink(traits: Traits) -> Ink {
     match (traits.kind, traits.role) {
         (Kind::Message, Role::User) => Ink::User,
         (Kind::Message, Role::Assistant | Role::BashExecution | Role::PythonExecution) => Ink::Plain,
@@ -44,8 +45,8 @@ pub fn ink(traits: Traits) -> Ink {
     }
 }
 
-/// The widest id that others are lined up with: one as long as a line would push everything else out
-/// of sight.
+/// The widest id that others are aligned with: one as long as a line would push everything else out of
+/// view.
 pub(super) const LONGEST_ID: usize = 36;
 
 /// How many characters of each entry's id are shown: enough to name it, at least 8.
@@ -83,7 +84,7 @@ impl<'s> ShortIds<'s> {
     }
 
     /// Returns the columns that the widest of some ids takes, those of more than `most` left out.
-    pub fn widest(&self, nodes: impl IntoIterator<Item = NodeId>, most: usize) -> usize {
+    pub(crate) fn widest(&self, nodes: impl IntoIterator<Item = NodeId>, most: usize) -> usize {
         let widths = nodes.into_iter().map(|node| fit::width(&self.of(node)));
         widths.filter(|&width| width <= most).max().unwrap_or(0)
     }

@@ -1,13 +1,13 @@
-//! Makes untrusted text safe for terminals. Everything from a file or an argument goes through
+//! Escaping of untrusted text for terminals. Everything from a file or an argument must pass through
 //! here before it is shown.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Gives a text for one line, with control characters, escape sequences and direction overrides
+/// Returns a text for one line, in which control characters, escape sequences and direction overrides are
 /// shown as escapes.
-pub fn line(text: &str) -> Cow<'_, str> {
-    // Most text is ASCII, which is told at once.
+pub(crate) fn line(text: &str) -> Cow<'_, str> {
+    // Most text is ASCII, for which this is fast.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
@@ -18,8 +18,8 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Gives a text of several lines: line ends stay, tabs become spaces, the rest is as in [`line()`].
-pub fn lines(text: &str) -> Cow<'_, str> {
+/// Returns a text of several lines: line ends stay, tabs become spaces, the rest is as in [`line()`].
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|char| is_unsafe(char) && char != '\n') {
         return Cow::Borrowed(text);
     }
@@ -36,10 +36,10 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Gives JSON text for a terminal: what JSON allows in strings but a terminal might obey is
-/// written as `\uXXXX`.
-pub fn json(text: &str) -> Cow<'_, str> {
-    // Below U+0080 only DEL can stand in JSON text and be unsafe.
+/// Returns JSON text for a terminal: what JSON allows in strings but a terminal might obey is written as
+/// `\uXXXX`.
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
+    // JSON escapes all unsafe characters below U+0080 except DEL.
     if !text.chars().any(|char| is_unsafe(char) && char >= '\u{7f}') {
         return Cow::Borrowed(text);
     }
@@ -70,7 +70,7 @@ fn push(out: &mut String, char: char) {
     };
 }
 
-/// Tells whether a terminal might do something else with a character than show it.
+/// Returns whether a terminal might do anything with a character but show it.
 fn is_unsafe(char: char) -> bool {
     char.is_control()
         || matches!(char,
@@ -85,7 +85,7 @@ mod tests {
     use super::{json, line, lines};
 
     #[test]
-    fn nothing_a_terminal_obeys_gets_through() {
+    fn characters_that_a_terminal_obeys_are_escaped() {
         assert_eq!(line("a\u{1b}]52;c;x\u{7}b"), "a\\x1b]52;c;x\\x07b");
         assert_eq!(line("a\u{202e}b\u{9b}c\u{7f}\n"), "a\\u{202e}b\\x9bc\\x7f\\n");
         assert_eq!(lines("a\r\n\tb\rc\u{8}"), "a\n    b\\rc\\x08");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_is_not_copied() {
+    fn safe_text_is_not_copied() {
         assert!(matches!(line("naïve 日本語 🙂"), std::borrow::Cow::Borrowed(_)));
     }
 }

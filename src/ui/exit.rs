@@ -1,4 +1,4 @@
-//! Exit codes.
+//! Exit codes. Each is listed once, here; the tables in the README and the man page are made from it. Each is listed once, here; the tables in the README and the man page are made from it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,6 @@
-//! Fits text into columns of a terminal: wide characters and emoji take two.
+//! Fitting text into the columns of a terminal: measuring, cutting, sharing and folding. Knows neither
+//! tables ([`super::list`]) nor what the text says. Wide characters and emoji take two columns, and no
+//! grapheme cluster is ever split.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,18 +8,18 @@ use std::io;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Gives the columns that a text takes.
-pub fn width(text: &str) -> usize {
+/// Returns the columns that a text takes.
+pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns what stands for text that is left out.
-pub fn mark(ascii: bool) -> &'static str {
+/// Returns the mark for text that is left out.
+pub(crate) fn mark(ascii: bool) -> &'static str {
     if ascii { "..." } else { "…" }
 }
 
 /// Cuts a text to at most `columns`, the mark of the cut included.
-pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
+pub(crate) fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
     }
@@ -37,31 +39,31 @@ pub fn cut<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     Cow::Owned(if width(&cut) <= columns { cut } else { mark.to_owned() })
 }
 
-/// How a piece of a row, named by its place, makes room for others.
+/// How a piece of a row, given by its index, makes room for others.
 #[derive(Clone, Copy, Debug)]
-pub enum Give {
-    /// Column by column, down to so many.
-    Slowly(usize, usize),
-    /// At once, since a part of it says nothing; so many are left of it.
+pub(crate) enum Shrink {
+    /// Column by column, down to this minimum.
+    ByColumn(usize, usize),
+    /// At once to this rest, since a part of it is of no use.
     AtOnce(usize, usize),
 }
 
-/// Shares out the columns of a row among its pieces: one after the other makes room until all have
-/// some, then those that gave too much get it back. What is still too wide is cut at its end.
-pub fn share<const N: usize>(pieces: &mut [usize], room: usize, gives: &[Give; N]) {
+/// Shares the columns of a row among its pieces: they make room in the order of `shrinks` until all fit,
+/// then those that made too much get it back. What is still too wide is cut at the end of the row.
+pub(crate) fn share<const N: usize>(pieces: &mut [usize], room: usize, shrinks: &[Shrink; N]) {
     let mut over = pieces.iter().fold(0, |sum: usize, columns| sum.saturating_add(*columns)).saturating_sub(room);
     let mut spare = 0;
     let mut returns = [(0, 0); N];
-    for (give, returns) in gives.iter().zip(&mut returns) {
-        let (at, given) = match *give {
+    for (shrink, returns) in shrinks.iter().zip(&mut returns) {
+        let (at, given) = match *shrink {
             _ if over == 0 => break,
-            Give::Slowly(at, least) => (at, pieces[at].saturating_sub(least).min(over)),
-            Give::AtOnce(at, rest) => (at, pieces[at].saturating_sub(rest)),
+            Shrink::ByColumn(at, least) => (at, pieces[at].saturating_sub(least).min(over)),
+            Shrink::AtOnce(at, rest) => (at, pieces[at].saturating_sub(rest)),
         };
         pieces[at] -= given;
         spare = given.saturating_sub(over);
         over = over.saturating_sub(given);
-        *returns = if let Give::Slowly(..) = give { (at, given) } else { (at, 0) };
+        *returns = if let Shrink::ByColumn(..) = shrink { (at, given) } else { (at, 0) };
     }
     for (at, given) in returns.into_iter().rev() {
         let back = if pieces[at] > 0 { given.min(spare) } else { 0 };
@@ -75,13 +77,13 @@ pub fn share<const N: usize>(pieces: &mut [usize], room: usize, gives: &[Give; N
     }
 }
 
-/// Breaks text into rows of at most `columns`, at blanks where there are any, and gives them to
-/// `out` one by one, as one piece if all fit. What goes on is set in by `hang`, else as its line is.
+/// Folds text into rows of at most `columns`, at blanks where there are any, and calls `out` with each, or
+/// with the whole text if it fits. Continued rows are indented by `hang`, or else as their line is.
 /// Sequences that set colours take no columns.
 ///
 /// # Errors
-/// What `out` says.
-pub fn fold(
+/// Those of `out`.
+pub(crate) fn fold(
     text: &str,
     columns: Option<usize>,
     hang: Option<usize>,
@@ -96,14 +98,14 @@ pub fn fold(
             continue;
         }
         let hang = hang.unwrap_or_else(|| indent(content)).min(columns / 2);
-        let mut row = Row::default();
+        let mut row = FoldedRow::default();
         for piece in pieces(content) {
             if row.takes(piece, columns) {
                 continue;
             }
             let rest = row.split(piece);
             row = row.end(hang, out)?;
-            // It is one word; with what it is set in by it may again be too long.
+            // The rest is one word, which may be too long for the indented row.
             for piece in pieces(&rest) {
                 if !row.takes(piece, columns) {
                     row = row.end(hang, out)?;
@@ -117,8 +119,8 @@ pub fn fold(
     Ok(())
 }
 
-/// Folds a short text.
-pub fn folded(text: &str, columns: Option<usize>, hang: usize) -> String {
+/// Returns a short text folded.
+pub(crate) fn folded(text: &str, columns: Option<usize>, hang: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     // Adding to a string cannot fail.
     let _ = fold(text, columns, Some(hang), &mut |row| {
@@ -128,26 +130,26 @@ pub fn folded(text: &str, columns: Option<usize>, hang: usize) -> String {
     out
 }
 
-/// Gives how far a line is set in, a mark of a list included.
+/// Returns the indentation of a line, with the mark of a list item.
 fn indent(line: &str) -> usize {
     let blanks = line.len() - line.trim_start_matches(' ').len();
     let is_item = ["- ", "* "].iter().any(|mark| line[blanks..].starts_with(mark));
     blanks + if is_item { 2 } else { 0 }
 }
 
-/// Returns what of a text stays together: clusters, and whole sequences that set colours. A
-/// sequence ends at a character: a mark that follows it would hide its end in a cluster.
+/// Returns the pieces of a text that are never split: clusters, and sequences that set colours. These end
+/// at a character, since a combining mark after it would hide that end in a cluster.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let end = match rest.as_bytes() {
             [0x1b, ..] => rest.find('m').map_or(rest.len(), |at| at + 1),
-            // Most text is ASCII, of which nothing is joined to what follows but a line end.
+            // Most text is ASCII, where every character but a line end is a cluster of its own.
             [b' '..=b'~', b' '..=b'~', ..] => 1,
             _ => rest.graphemes(true).next()?.len(),
         };
-        let (piece, behind) = rest.split_at(end);
-        rest = behind;
+        let (piece, after) = rest.split_at(end);
+        rest = after;
         Some(piece)
     })
 }
@@ -156,20 +158,20 @@ fn is_sequence(piece: &str) -> bool {
     piece.starts_with('\u{1b}')
 }
 
-/// A row that is being filled.
+/// A row of folded text that is being filled.
 #[derive(Default)]
-struct Row {
+struct FoldedRow {
     text: String,
     columns: usize,
-    /// Where the last blanks behind a word are.
+    /// The range of the last blanks after a word.
     gap: Option<(usize, usize)>,
     has_word: bool,
-    /// Whether it is not the first of its line: blanks before its first word are dropped.
+    /// Whether it continues a line: then blanks before its first word are dropped.
     goes_on: bool,
 }
 
-impl Row {
-    /// Adds a piece if it has room.
+impl FoldedRow {
+    /// Adds a piece if there is room, and returns whether it did.
     fn takes(&mut self, piece: &str, columns: usize) -> bool {
         if self.goes_on && !self.has_word && piece == " " {
             return true;
@@ -198,14 +200,14 @@ impl Row {
         }
     }
 
-    /// Gives it away and begins the next one.
+    /// Writes the row, and returns the next one.
     fn end(mut self, hang: usize, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<Self> {
         self.text.push('\n');
         out(&self.text)?;
         Ok(Self { text: " ".repeat(hang), columns: hang, goes_on: true, ..Self::default() })
     }
 
-    /// Takes off what goes into the next row, in front of a piece that has no room in this one.
+    /// Removes what belongs in the next row, and returns it with the piece that has no room in this one.
     fn split(&mut self, piece: &str) -> String {
         let Some((start, end)) = self.gap.filter(|gap| piece != " " || gap.1 == self.text.len()) else {
             return piece.trim_start_matches(' ').to_owned();
@@ -217,8 +219,8 @@ impl Row {
     }
 }
 
-/// Cuts a path to at most `columns`; its end says most.
-pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
+/// Cuts a path at its front to at most `columns`: its end is of more use.
+pub(crate) fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str> {
     let wide = width(text);
     if wide <= columns {
         return Cow::Borrowed(text);
@@ -236,7 +238,7 @@ pub fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'t, str>
 
 #[cfg(test)]
 mod tests {
-    use super::{Give, cut, fold, folded, share, width};
+    use super::{Shrink, cut, fold, folded, share, width};
 
     #[test]
     fn cuts_by_columns() {
@@ -249,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn pieces_make_room_in_their_order() {
+    fn pieces_make_room_in_the_order_given() {
         let check = |room: usize, expected: [usize; 4]| {
             let mut pieces = [8, 18, 9, 50];
             share(
                 &mut pieces,
                 room,
-                &[Give::Slowly(3, 20), Give::AtOnce(1, 12), Give::AtOnce(2, 0), Give::Slowly(3, 4)],
+                &[Shrink::ByColumn(3, 20), Shrink::AtOnce(1, 12), Shrink::AtOnce(2, 0), Shrink::ByColumn(3, 4)],
             );
             assert_eq!(pieces, expected, "{room}");
         };
@@ -279,7 +281,7 @@ mod tests {
         assert_eq!(folded("日本語の文字", Some(5), 1), "日本\n 語の\n 文字");
         assert_eq!(folded("\u{1b}[1mone\u{1b}[0m two", Some(4), 0), "\u{1b}[1mone\u{1b}[0m\ntwo");
         assert_eq!(folded("a b", None, 0), "a b");
-        // A mark that would join the last letter of a sequence does not hide its end.
+        // A combining mark does not hide the end of a sequence.
         assert_eq!(folded("\u{1b}[2m\u{e33}one\u{1b}[0m two", Some(4), 0), "\u{1b}[2m\u{e33}one\u{1b}[0m\ntwo");
         let mut rows = Vec::new();
         let text = "  - one two\n\nx";
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_in_folds_and_no_row_is_too_wide() {
+    fn folding_loses_nothing_and_no_row_is_too_wide() {
         let text = "a👩‍👩‍👧‍👦é\u{301} 日🇩🇪x👍🏽  \u{301}b longer words   and ﷽ ends   ";
         let words = |text: &str| text.split_whitespace().collect::<String>();
         for (columns, hang) in (4..60).flat_map(|columns| [(columns, 0), (columns, 4), (columns, 99)]) {
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_is_wider_than_asked_and_none_splits_a_cluster() {
+    fn cuts_are_not_too_wide_and_split_no_cluster() {
         let text = "a👩‍👩‍👧‍👦é\u{301}日🇩🇪x👍🏽";
         for columns in 0..20 {
             for ascii in [false, true] {

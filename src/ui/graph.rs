@@ -1,16 +1,17 @@
-//! A picture of the tree as text for other programs: Graphviz and Mermaid. Straight runs are one
-//! node with a count, so that long sessions stay readable.
+//! The tree as a graph in the languages of Graphviz and Mermaid (`tree --format dot|mermaid`). What a node
+//! says is decided here; `dot` and `mermaid` only write and escape it. A straight run is one node with
+//! a count, so that long sessions stay readable.
 
 use std::borrow::Cow;
 
 use super::entry::{ShortIds, speaker};
 use super::escape;
 use super::screen::Screen;
-use super::tree::left_out;
+use super::tree::omitted;
 use crate::core::entry::Kind;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::rows::Rows;
-use crate::core::tree::shape::{Knot, Shape};
+use crate::core::tree::shape::{Run, Shape};
 use crate::core::words::counted;
 
 mod dot;
@@ -19,23 +20,23 @@ mod mermaid;
 /// The most columns of a line in a node.
 const LINE: usize = 44;
 
-/// The most arrows that Mermaid draws where nobody has configured it, as on GitHub.
-pub const MERMAID_ARROWS: usize = 500;
-/// The most characters that it reads there.
-pub const MERMAID_CHARACTERS: usize = 50_000;
+/// The most arrows that Mermaid draws with its default settings, as on GitHub.
+pub(crate) const MERMAID_ARROWS: usize = 500;
+/// The most characters that Mermaid reads with its default settings.
+pub(crate) const MERMAID_CHARACTERS: usize = 50_000;
 
-/// The languages.
+/// The language of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum GraphFormat {
     /// Graphviz.
     Dot,
     /// Mermaid, as Markdown shows it.
     Mermaid,
 }
 
-/// How a node looks.
+/// The shape of a node, by what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum NodeShape {
     Entry,
     Fork,
     Tip,
@@ -46,53 +47,53 @@ enum Look {
 
 /// A node, ready to be written.
 #[derive(Debug)]
-struct Node<'a> {
+struct GraphNode<'a> {
     number: usize,
     above: Option<usize>,
-    look: Look,
+    look: NodeShape,
     is_active: bool,
     has_leaf: bool,
     has_label: bool,
-    /// The entry's id; of a run the first one's.
+    /// The id of its entry; of a run that of the first entry.
     id: &'a str,
-    /// Safe for terminals, not yet for the language.
+    /// Lines that are safe for terminals, but not yet escaped for the language.
     lines: Vec<String>,
 }
 
-/// A tree that is drawn in pieces, so that its text never stands in memory whole.
+/// A graph that is drawn node by node, so that its text is never in memory whole.
 #[derive(Debug)]
-pub struct Graph<'s> {
-    form: Form,
+pub(crate) struct Graph<'s> {
+    form: GraphFormat,
     session: &'s Session,
     shape: &'s Shape,
     rows: &'s Rows,
-    knots: &'s [Knot],
+    runs: &'s [Run],
     screen: &'s Screen,
     ids: ShortIds<'s>,
 }
 
 impl<'s> Graph<'s> {
     /// Prepares to draw.
-    pub fn new(
-        form: Form,
+    pub(crate) fn new(
+        form: GraphFormat,
         session: &'s Session,
-        (shape, rows, knots): (&'s Shape, &'s Rows, &'s [Knot]),
+        (shape, rows, runs): (&'s Shape, &'s Rows, &'s [Run]),
         screen: &'s Screen,
     ) -> Self {
-        Self { form, session, shape, rows, knots, screen, ids: ShortIds::new(session) }
+        Self { form, session, shape, rows, runs, screen, ids: ShortIds::new(session) }
     }
 
-    /// Draws what stands before the nodes.
-    pub fn head(&self, name: &str) -> String {
+    /// Draws what is before the nodes.
+    pub(crate) fn head(&self, name: &str) -> String {
         match self.form {
-            Form::Dot => dot::head(&self.line(name)),
-            Form::Mermaid => mermaid::head(),
+            GraphFormat::Dot => dot::head(&self.line(name)),
+            GraphFormat::Mermaid => mermaid::head(),
         }
     }
 
-    /// Gives the entry whose words a node has; for a run it is the first user message.
-    pub fn speaks(&self, at: usize) -> Option<NodeId> {
-        let nodes = &self.shape.nodes[self.knots[at].rows.clone()];
+    /// Returns the entry whose words a node shows; for a run, its first user message.
+    pub(crate) fn speaks(&self, at: usize) -> Option<NodeId> {
+        let nodes = &self.shape.nodes[self.runs[at].rows.clone()];
         match nodes {
             [node] => Some(*node),
             _ => nodes.iter().copied().find(|&node| self.session.is_user(node)),
@@ -100,52 +101,52 @@ impl<'s> Graph<'s> {
     }
 
     /// Draws a node and the line to it; `words` are those of the entry that [`Self::speaks`].
-    pub fn knot(&self, at: usize, words: Option<&str>) -> String {
+    pub(crate) fn draw_node(&self, at: usize, words: Option<&str>) -> String {
         let node = self.node(at, words);
         match self.form {
-            Form::Dot => dot::node(&node),
-            Form::Mermaid => mermaid::node(&node),
+            GraphFormat::Dot => dot::node(&node),
+            GraphFormat::Mermaid => mermaid::node(&node),
         }
     }
 
-    /// Draws what stands behind the nodes.
-    pub fn foot(&self) -> String {
+    /// Draws what is after the nodes.
+    pub(crate) fn foot(&self) -> String {
         match self.form {
-            Form::Dot => dot::foot(),
-            Form::Mermaid => {
-                let nodes = (0..self.knots.len()).map(|at| self.node(at, None));
+            GraphFormat::Dot => dot::foot(),
+            GraphFormat::Mermaid => {
+                let nodes = (0..self.runs.len()).map(|at| self.node(at, None));
                 mermaid::foot(nodes)
             }
         }
     }
 
-    fn node(&self, at: usize, words: Option<&str>) -> Node<'s> {
-        let Knot { rows, above } = &self.knots[at];
+    fn node(&self, at: usize, words: Option<&str>) -> GraphNode<'s> {
+        let Run { rows, above } = &self.runs[at];
         let row = rows.start;
         let node = self.shape.nodes[row];
         let has_leaf = self.rows.leaf.is_some_and(|(leaf, _)| rows.contains(&leaf));
         let look = match self.session.traits(node).kind {
-            _ if rows.len() > 1 => Look::Run,
-            Kind::Compaction => Look::Compaction,
-            Kind::BranchSummary => Look::Summary,
-            _ if self.shape.is_fork(row) => Look::Fork,
-            _ if self.shape.is_tip(row) => Look::Tip,
-            _ => Look::Entry,
+            _ if rows.len() > 1 => NodeShape::Run,
+            Kind::Compaction => NodeShape::Compaction,
+            Kind::BranchSummary => NodeShape::Summary,
+            _ if self.shape.is_fork(row) => NodeShape::Fork,
+            _ if self.shape.is_tip(row) => NodeShape::Tip,
+            _ => NodeShape::Entry,
         };
         let mut lines = Vec::new();
-        if look == Look::Run {
+        if look == NodeShape::Run {
             lines.push(counted(rows.len(), "entry", "entries"));
         }
         let spoken = self.speaks(at).zip(words).map(|(node, words)| (speaker(self.session.traits(node)), words));
-        let label = self.session.label(node).filter(|_| look != Look::Run);
+        let label = self.session.label(node).filter(|_| look != NodeShape::Run);
         if let Some((speaker, words)) = spoken {
             let label = label.map(|label| format!("[{}] ", label.name)).unwrap_or_default();
             lines.push(self.line(&format!("{label}{speaker}{words}")));
         }
-        if look != Look::Run {
+        if look != NodeShape::Run {
             lines.push(self.facts(row, node));
         }
-        Node {
+        GraphNode {
             number: at,
             above: *above,
             look,
@@ -157,11 +158,11 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// Says what stands below the words: the id, what is left out, a missing parent, the leaf.
+    /// Returns the line below the words: the id, omitted rows, a missing parent, the leaf.
     fn facts(&self, row: usize, node: NodeId) -> String {
         let mut facts = self.line(&self.ids.of(node));
-        if let Some(left_out) = left_out(self.shape.left_out(row)) {
-            facts.push_str(&format!(" {left_out}"));
+        if let Some(omitted) = omitted(self.shape.omitted(row)) {
+            facts.push_str(&format!(" {omitted}"));
         }
         if let Some(missing) = self.session.missing_parent(node) {
             facts.push_str(&format!(" (parent {} missing)", self.line(missing)));
@@ -180,7 +181,7 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// Replaces what no XML may hold, since pictures are made of it.
+/// Replaces what XML must not contain, since SVG is made from the text.
 fn xml_safe(text: &str) -> Cow<'_, str> {
     let is_none = |char: char| u32::from(char) & 0xfffe == 0xfffe || ('\u{fdd0}'..='\u{fdef}').contains(&char);
     if text.contains(is_none) { text.replace(is_none, "\u{fffd}").into() } else { text.into() }

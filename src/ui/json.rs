@@ -1,4 +1,5 @@
-//! The JSON shapes. They are a contract: documented in the README, additions only.
+//! The JSON objects of commands. They are a contract, documented in the README: keys may be added, never
+//! changed or removed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,6 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::core::edit::label::LabelEdit;
+use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::text;
 use crate::core::json::{Raw, ValueKind};
@@ -14,10 +16,10 @@ use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::{self, Stamp};
 
-/// A row of the tree (`tree --format jsonl`). There may be a million of them: [`Self::push`] writes
-/// one at a fraction of what the general way costs.
+/// A row of the tree (`tree --format jsonl`). There may be a million of them, so that [`Self::push`] writes
+/// them without serde, at a fraction of its cost.
 #[derive(Debug)]
-pub struct TreeRow<'a> {
+pub(crate) struct TreeRow<'a> {
     /// The entry's id.
     pub id: &'a str,
     /// Its parent in the tree.
@@ -33,7 +35,7 @@ pub struct TreeRow<'a> {
     /// Its message's role.
     pub role: Option<&'a str>,
     /// Its timestamp as stored.
-    pub timestamp: Time,
+    pub timestamp: StoredTime,
     /// Its label.
     pub label: Option<&'a str>,
     /// Whether it is on the active path.
@@ -49,16 +51,16 @@ pub struct TreeRow<'a> {
 /// The end of a branch (`tree --tips --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TipRow<'a> {
+pub(crate) struct TipRow<'a> {
     /// The id of its last entry.
     pub entry_id: &'a str,
     /// That entry's timestamp as stored.
-    pub timestamp: Time,
-    /// How many messages the branch has of its own.
+    pub timestamp: StoredTime,
+    /// How many messages only this branch has.
     pub messages: usize,
     /// The branch point above; null for a branch that starts at a root.
     pub fork_id: Option<&'a str>,
-    /// Whether the leaf is there, or hidden below.
+    /// Whether the leaf is at the tip, or hidden below it.
     pub leaf: bool,
     /// The last entry's label.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +71,7 @@ pub struct TipRow<'a> {
 
 impl TreeRow<'_> {
     /// Adds the row to `out`, without line end.
-    pub fn push(&self, out: &mut Vec<u8>) {
+    pub(crate) fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"id\":");
         text::push_json(out, self.id);
         out.extend_from_slice(b",\"parentId\":");
@@ -102,7 +104,7 @@ fn push_or_null(out: &mut Vec<u8>, text: Option<&str>) {
     }
 }
 
-/// Adds a member that is left out if there is none.
+/// Adds a member, unless its value is `None`.
 fn push_member(out: &mut Vec<u8>, name: &[u8], text: Option<&str>) {
     if let Some(text) = text {
         out.extend_from_slice(name);
@@ -125,13 +127,13 @@ fn push_number(out: &mut Vec<u8>, mut number: usize) {
 /// A label (`label SESSION --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LabelRow<'a> {
+pub(crate) struct LabelRow<'a> {
     /// The labelled entry's id.
     pub target_id: &'a str,
     /// The label.
     pub label: Option<&'a str>,
     /// When it was set.
-    pub timestamp: Time,
+    pub timestamp: StoredTime,
     /// Whether the labelled entry exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
@@ -140,7 +142,7 @@ pub struct LabelRow<'a> {
 /// A label that was set or cleared (`label SESSION ENTRY NAME --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct LabelChange<'a> {
+pub(crate) struct LabelChange<'a> {
     /// The new entry's id.
     pub entry_id: &'a str,
     /// The labelled entry's id.
@@ -156,8 +158,8 @@ pub struct LabelChange<'a> {
 }
 
 impl<'a> LabelChange<'a> {
-    /// Takes what was written.
-    pub fn of(entry_id: &'a str, edit: &'a LabelEdit, file: Option<&Path>, synced: Option<bool>) -> Self {
+    /// Makes the object of a change that was written.
+    pub(crate) fn of(entry_id: &'a str, edit: &'a LabelEdit, file: Option<&Path>, synced: Option<bool>) -> Self {
         let session_file = file.map(|file| file.display().to_string());
         Self { entry_id, target_id: &edit.target, label: edit.name.as_deref(), session_file, synced }
     }
@@ -166,27 +168,27 @@ impl<'a> LabelChange<'a> {
 /// What a move did (`navigate --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Navigated<'a> {
-    /// Whether the leaf was there already.
+pub(crate) struct Navigated<'a> {
+    /// Whether the leaf was already there.
     pub noop: bool,
     /// Whether a hook said no.
     pub cancelled: bool,
-    /// Whether this only tells what would be done.
+    /// Whether this only reports what would be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
-    /// What was asked for.
+    /// The entry that was named.
     pub target_id: Option<&'a str>,
     /// The leaf that was left.
     pub old_leaf_id: Option<&'a str>,
-    /// Where the leaf went before anything was written.
+    /// The parent of what was written: where the move went.
     pub position_id: Option<&'a str>,
-    /// The leaf now.
+    /// The new leaf.
     pub new_leaf_id: Option<&'a str>,
     /// The deepest entry on both paths.
     pub common_ancestor_id: Option<&'a str>,
-    /// What was left behind.
+    /// The abandoned entries.
     pub entries_to_summarize: Vec<&'a str>,
-    /// What goes into the editor.
+    /// The text for the editor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor_text: Option<&'a str>,
     /// The summary's entry.
@@ -197,7 +199,7 @@ pub struct Navigated<'a> {
     pub from_extension: Option<bool>,
     /// The ids of all new entries.
     pub written: &'a [String],
-    /// What the model would see now.
+    /// The context at the new leaf.
     pub context: ContextSize<'a>,
     /// The file, if it was named by other than its path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,13 +209,13 @@ pub struct Navigated<'a> {
     pub synced: Option<bool>,
 }
 
-/// A context in short.
+/// A context in brief.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ContextSize<'a> {
+pub(crate) struct ContextSize<'a> {
     /// How many messages it has.
     pub messages: usize,
-    /// The level of thinking.
+    /// The thinking level.
     pub thinking_level: &'a str,
     /// The models by role.
     pub models: &'a BTreeMap<String, String>,
@@ -224,10 +226,10 @@ pub struct ContextSize<'a> {
 /// What a fork made (`branch SESSION ENTRY --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Branched<'a> {
+pub(crate) struct Branched<'a> {
     /// Whether a hook said no.
     pub cancelled: bool,
-    /// Whether this only tells what would be done.
+    /// Whether this only reports what would be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
     /// The entry that was named.
@@ -243,7 +245,7 @@ pub struct Branched<'a> {
     pub parent_session: Option<&'a str>,
     /// The id of its last entry.
     pub leaf_id: Option<&'a str>,
-    /// Lines after the header.
+    /// How many lines are after the header.
     pub entries: usize,
     /// How many of them are labels.
     pub labels: usize,
@@ -252,23 +254,23 @@ pub struct Branched<'a> {
 /// An entry that one can branch from (`branch SESSION --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BranchRow<'a> {
+pub(crate) struct BranchRow<'a> {
     /// The user message's id.
     pub entry_id: &'a str,
     /// Its parent in the tree.
     pub parent_id: Option<&'a str>,
     /// Its timestamp as stored.
-    pub timestamp: Time,
+    pub timestamp: StoredTime,
     /// Its words.
     pub text: &'a str,
 }
 
 /// A timestamp as stored: a string, a number, or nothing.
 #[derive(Debug)]
-pub enum Time {
+pub(crate) enum StoredTime {
     /// Nothing that could be a time.
     Absent,
-    /// As agents spell it.
+    /// A time in the form that agents write.
     Plain([u8; 24]),
     /// Another string.
     Text(String),
@@ -276,20 +278,20 @@ pub enum Time {
     Number(Box<RawValue>),
 }
 
-impl Time {
-    /// Reads an entry's timestamp; its body is needed only if it is not spelled as agents do.
+impl StoredTime {
+    /// Returns an entry's timestamp; its body is read only if the time is not in the form that agents write.
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn of(bodies: &mut Bodies<'_>, node: NodeId) -> Result<Self> {
+    pub(crate) fn of(bodies: &mut Bodies<'_>, node: NodeId) -> Result<Self> {
         match Self::kept(bodies.session(), node) {
             Some(time) => Ok(time),
             None => Ok(bodies.entry(node)?.timestamp().map_or(Self::Absent, Self::stored)),
         }
     }
 
-    /// Gives an entry's timestamp if it can be told without its body.
-    pub fn kept(session: &Session, node: NodeId) -> Option<Self> {
+    /// Returns an entry's timestamp if it is known without the body.
+    pub(crate) fn kept(session: &Session, node: NodeId) -> Option<Self> {
         match session.stamp(node) {
             Stamp::Absent => Some(Self::Absent),
             Stamp::Plain(ms) => Some(time::plain(ms).map_or_else(|| Self::Text(time::iso(ms)), Self::Plain)),
@@ -320,7 +322,7 @@ impl Time {
     }
 }
 
-impl Serialize for Time {
+impl Serialize for StoredTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
             Self::Absent => serializer.serialize_none(),
@@ -331,12 +333,11 @@ impl Serialize for Time {
     }
 }
 
-/// Gives the names of an entry's type and role, where only the file has them.
+/// Returns the names of an entry's type and role, read from the file where they are not known ones.
 ///
 /// # Errors
 /// As [`Bodies::entry`].
-pub fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, Option<String>)> {
-    use crate::core::entry::{Kind, Role};
+pub(crate) fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, Option<String>)> {
     let session: &Session = bodies.session();
     let traits = session.traits(node);
     let (mut kind, mut role) = (traits.kind.name().map(str::to_owned), session.role_name(node).map(str::to_owned));
@@ -350,10 +351,10 @@ pub fn names(bodies: &mut Bodies<'_>, node: NodeId) -> Result<(Option<String>, O
 
 #[cfg(test)]
 mod tests {
-    use super::{RawValue, Time, TreeRow};
+    use super::{RawValue, StoredTime, TreeRow};
 
     #[test]
-    fn a_row_is_written_as_the_library_writes_json() {
+    fn a_row_is_written_as_serde_would_write_it() {
         let odd = "q\"b\\s\n\r\t\u{8}\u{c}\u{1}\u{1f}\u{7f}é🙂\u{2028}";
         let whole = TreeRow {
             id: odd,
@@ -363,7 +364,7 @@ mod tests {
             line: u32::MAX,
             r#type: Some("t"),
             role: Some("user"),
-            timestamp: Time::Number(RawValue::from_string("1.50e3".to_owned()).unwrap()),
+            timestamp: StoredTime::Number(RawValue::from_string("1.50e3".to_owned()).unwrap()),
             label: Some("wip"),
             active: true,
             leaf: false,
@@ -383,7 +384,7 @@ mod tests {
             missing_parent: None,
             r#type: None,
             role: None,
-            timestamp: Time::Absent,
+            timestamp: StoredTime::Absent,
             label: None,
             active: false,
             leaf: true,

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::entry::{self, ShortIds};
 use super::escape;
 use super::fit;
-use super::json::{LabelChange, LabelRow, Time};
+use super::json::{LabelChange, LabelRow, StoredTime};
 use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
@@ -20,7 +20,7 @@ use crate::core::words::counted;
 
 /// Labels that were set or cleared.
 #[derive(Debug)]
-pub struct LabelReport<'a> {
+pub(crate) struct LabelReport<'a> {
     /// The session.
     pub session: &'a Session,
     /// The labels.
@@ -41,8 +41,8 @@ impl LabelReport<'_> {
     /// Prints what was done.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
         let mut output = Output::new();
         if is_json {
             let rows = self.ids.iter().zip(self.edits);
@@ -91,11 +91,11 @@ impl LabelReport<'_> {
 ///
 /// # Errors
 /// As [`Bodies::entry`], and what the system says.
-pub fn one(session: &Session, node: NodeId, is_json: bool, output: &mut Output) -> anyhow::Result<()> {
+pub(crate) fn one(session: &Session, node: NodeId, is_json: bool, output: &mut Output) -> anyhow::Result<()> {
     let label = session.label(node);
     if is_json {
         let mut bodies = Bodies::new(session);
-        let timestamp = label.map_or(Ok(Time::Absent), |label| Time::of(&mut bodies, label.set_by))?;
+        let timestamp = label.map_or(Ok(StoredTime::Absent), |label| StoredTime::of(&mut bodies, label.set_by))?;
         let label = label.map(|label| label.name.as_str());
         return Ok(output.json_line(&LabelRow { target_id: session.id(node), label, timestamp, exists: None })?);
     }
@@ -107,11 +107,11 @@ pub fn one(session: &Session, node: NodeId, is_json: bool, output: &mut Output) 
 ///
 /// # Errors
 /// As [`Bodies::entry`], and what the system says.
-pub fn json(session: &Session, output: &mut Output) -> anyhow::Result<()> {
+pub(crate) fn json(session: &Session, output: &mut Output) -> anyhow::Result<()> {
     let mut bodies = Bodies::new(session);
     let mut rows = Vec::new();
     for label in label::in_order(session) {
-        let timestamp = Time::of(&mut bodies, label.set_by)?;
+        let timestamp = StoredTime::of(&mut bodies, label.set_by)?;
         let exists = Some(label.target.is_some());
         rows.push(LabelRow { target_id: &label.target_id, label: Some(&label.name), timestamp, exists });
     }
@@ -122,7 +122,7 @@ pub fn json(session: &Session, output: &mut Output) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// As [`Bodies::words`], and what the system says.
-pub fn list(session: &Session, screen: &Screen, output: &mut Output) -> anyhow::Result<()> {
+pub(crate) fn list(session: &Session, screen: &Screen, output: &mut Output) -> anyhow::Result<()> {
     let labels = label::in_order(session);
     if labels.is_empty() {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Tables: borders only on a terminal, fitted to its width.
+//! Tables, fitted to the width of the screen; with borders only on a terminal.
 //!
-//! comfy-table shares out the width and cuts what has no room. What it decides for the first rows
-//! holds for all of a table, so that a long one never stands in memory whole.
+//! comfy-table shares the width among the columns and cuts cells. Its widths for the first rows are used
+//! for the whole table, so that a long one is never in memory whole.
 
 use std::io;
 
@@ -15,29 +15,29 @@ use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
 
-/// A column: its heading, and how many columns of the screen it takes.
+/// A column: its heading, and how many columns of the screen it needs.
 #[derive(Clone, Copy, Debug)]
 pub enum Column {
-    /// It is of no use unless it is whole: ids, dates, names of few kinds. It takes so much.
+    /// Never cut, since a part is of no use: ids, dates, short names. It has this width.
     Whole(&'static str, usize),
-    /// As [`Self::Whole`], with numbers.
+    /// As [`Self::Whole`], for numbers.
     Number(&'static str, usize),
-    /// It is cut where there is no room. It takes what its first rows need, and at least so much.
+    /// It is cut where there is no room. It has the width that its first rows need, and at least this one.
     Text(&'static str, usize),
 }
 
-/// A table that is drawn in pieces.
+/// A table that is drawn a few rows at a time.
 #[derive(Debug)]
 pub struct Listing<'s> {
     screen: &'s Screen,
     frame: Frame,
     columns: Vec<Column>,
-    /// What is shown, and how wide; nothing before the first rows came.
-    shown: Vec<Shown>,
+    /// The columns that are shown; empty before the first rows.
+    shown: Vec<ShownColumn>,
     is_begun: bool,
 }
 
-/// What is around the rows.
+/// What is drawn around the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Frame {
     Nothing,
@@ -47,19 +47,19 @@ enum Frame {
 
 /// A column that is shown.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct ShownColumn {
     at: usize,
     column: Column,
     width: usize,
 }
 
-/// How many rows are drawn at once, and how many of them decide on the widths.
-pub const PIECE: usize = 1000;
-/// Less of a text says little.
+/// How many rows are drawn at once, and how many determine the widths.
+pub const CHUNK: usize = 1000;
+/// The columns below which a text is of little use.
 const FEW: usize = 16;
 /// The most columns that a text takes.
 const MOST: usize = 204;
-/// The most columns that anything takes: widths have 16 bits.
+/// The most columns that anything takes: comfy-table has 16 bits for them.
 const LIMIT: usize = 60_000;
 
 impl Column {
@@ -73,8 +73,8 @@ impl Column {
     }
 }
 
-impl Shown {
-    /// Returns the fewest columns that are of use.
+impl ShownColumn {
+    /// Returns the fewest useful columns.
     fn needs(self) -> usize {
         if self.column.is_text() { self.width.min(FEW) } else { self.width }
     }
@@ -87,34 +87,34 @@ impl<'s> Listing<'s> {
         Self { screen, frame, columns: columns.to_vec(), shown: Vec::new(), is_begun: false }
     }
 
-    /// Leaves out headings and borders.
-    pub fn bare(self) -> Self {
+    /// Returns the table without headings and borders.
+    pub(crate) fn bare(self) -> Self {
         Self { frame: Frame::Nothing, ..self }
     }
 
-    /// Decides on the widths by the first rows, once.
-    pub fn arrange(&mut self, rows: &[Vec<String>]) {
+    /// Sets the widths by the first rows; later calls do nothing.
+    pub(crate) fn arrange(&mut self, rows: &[Vec<String>]) {
         if !self.shown.is_empty() {
             return;
         }
         let measured = |at: usize| rows.iter().map(|row| fit::width(&escape::line(&row[at]))).max().unwrap_or(0);
-        // What comes after the first rows may be longer than they are, and nothing stands beside it.
-        let is_open = |at: usize| at + 1 == self.columns.len() && (rows.len() >= PIECE || self.screen.width.is_none());
+        // Later rows may be longer than the first ones, and no column is after the last one.
+        let is_open = |at: usize| at + 1 == self.columns.len() && (rows.len() >= CHUNK || self.screen.width.is_none());
         let shown = self.columns.iter().enumerate().map(|(at, &column)| {
             let width = match column {
                 Column::Whole(_, width) | Column::Number(_, width) => width,
                 Column::Text(_, least) if is_open(at) => least.max(MOST),
                 Column::Text(_, least) => measured(at).min(MOST).max(least),
             };
-            Shown { at, column, width: width.max(fit::width(column.heading())).clamp(1, LIMIT) }
+            ShownColumn { at, column, width: width.max(fit::width(column.heading())).clamp(1, LIMIT) }
         });
         self.shown = shown.collect();
         self.make_room();
         self.share();
     }
 
-    /// Leaves out what there is no room for: the borders, then columns in the middle, the widest first,
-    /// since half a date says nothing. The first column stays, and stays whole as long as it can.
+    /// Removes what has no room: first the borders, then columns in the middle, the widest first, since half
+    /// a date is of no use. The first column stays, and is whole as long as possible.
     fn make_room(&mut self) {
         let Some(width) = self.screen.width else { return };
         while self.shown.len() > 1 && self.shown.iter().map(|shown| shown.needs()).sum::<usize>() + self.gaps() > width
@@ -133,8 +133,8 @@ impl<'s> Listing<'s> {
         self.shown[0].width = self.shown[0].width.min(width);
     }
 
-    /// Lets comfy-table share out the width, and reads what it decides off a row that is as wide as the
-    /// widest ones: each of its cells is filled with a letter of its own.
+    /// Sets the widths that comfy-table chooses. It does not tell them, so they are counted in a row as wide
+    /// as the widest ones, each cell of which is filled with a letter of its own.
     fn share(&mut self) {
         let letters = || self.shown.iter().zip('a'..);
         let ruler = letters().map(|(shown, letter)| String::from(letter).repeat(shown.width)).collect();
@@ -145,12 +145,12 @@ impl<'s> Listing<'s> {
         self.shown.iter_mut().zip(widths).for_each(|(shown, width)| shown.width = width);
     }
 
-    /// Returns the columns that a cell has; `None` if it is not shown.
-    pub fn room(&self, at: usize) -> Option<usize> {
+    /// Returns the width of the column at an index; `None` if it is not shown.
+    pub(crate) fn room(&self, at: usize) -> Option<usize> {
         self.shown.iter().find(|shown| shown.at == at).map(|shown| shown.width)
     }
 
-    /// Returns the columns between and around the cells.
+    /// Returns how many columns are between and around the cells.
     fn gaps(&self) -> usize {
         let columns = self.shown.len();
         if self.frame == Frame::Borders { 3 * columns + 1 } else { 2 * (columns - 1) }
@@ -159,21 +159,21 @@ impl<'s> Listing<'s> {
     /// Prints a whole table, with a row for each item.
     ///
     /// # Errors
-    /// What `cells` says, or the system.
-    pub fn print<T, E: From<io::Error>>(
+    /// The first error of `cells`, or that of the output.
+    pub(crate) fn print<T, E: From<io::Error>>(
         mut self,
         output: &mut Output,
         items: &[T],
         mut cells: impl FnMut(&T) -> Result<Vec<String>, E>,
     ) -> Result<(), E> {
-        for piece in items.chunks(PIECE) {
+        for piece in items.chunks(CHUNK) {
             let rows = piece.iter().map(&mut cells).collect::<Result<_, E>>()?;
             output.text(&self.rows(rows))?;
         }
         Ok(output.text(&self.foot())?)
     }
 
-    /// Draws some rows, the headings above the first.
+    /// Draws some rows, with the headings above the first.
     pub fn rows(&mut self, rows: Vec<Vec<String>>) -> String {
         let mut out = String::new();
         self.arrange(&rows);
@@ -181,9 +181,9 @@ impl<'s> Listing<'s> {
             let headings = self.shown.iter().map(|shown| shown.column.heading().to_owned()).collect();
             self.push(&mut out, &self.table(Some(headings), [], true), Ink::Strong);
         }
-        let cell = |row: &[String], shown: &Shown| {
+        let cell = |row: &[String], shown: &ShownColumn| {
             let text = escape::line(&row[shown.at]);
-            // comfy-table puts a wide character into a column of one, so that one is cut before.
+            // comfy-table would put a wide character into one column.
             if shown.width == 1 { self.screen.cut(&text, 1).into_owned() } else { text.into_owned() }
         };
         let cells = |row: Vec<String>| self.shown.iter().map(|shown| cell(&row, shown)).collect();
@@ -207,7 +207,7 @@ impl<'s> Listing<'s> {
         if self.screen.paint.ascii { presets::ASCII_FULL_CONDENSED } else { presets::UTF8_FULL_CONDENSED }
     }
 
-    /// Returns a piece of the table; texts have their widths only if these `are_fixed`.
+    /// Returns a table with some of the rows; widths of texts are fixed only if they `are_fixed`.
     fn table(&self, head: Option<Vec<String>>, rows: impl IntoIterator<Item = Vec<String>>, are_fixed: bool) -> Table {
         let open = self.borders().bottom_border(LineStyle::none());
         let mut table = Table::new();
@@ -217,7 +217,7 @@ impl<'s> Listing<'s> {
             _ => presets::NOTHING,
         });
         table.set_content_arrangement(ContentArrangement::Dynamic).set_truncation_indicator(self.screen.mark());
-        // No cell has a line end: a text is cut where the room ends, not at a blank.
+        // No cell has a line end, so that texts are cut at the width and not at a blank.
         table.set_delimiter('\n');
         self.screen.width.map(|width| table.set_width(u16::try_from(width).unwrap_or(u16::MAX)));
         let one_line = |cells: Vec<String>| {
@@ -247,7 +247,7 @@ impl<'s> Listing<'s> {
         table
     }
 
-    /// Adds lines: what is in them matters more than what is around it.
+    /// Adds the lines of a table, with borders in a dim colour.
     fn push(&self, out: &mut String, table: &Table, ink: Ink) {
         let paint = self.screen.paint;
         for line in table.lines() {
@@ -265,7 +265,7 @@ impl<'s> Listing<'s> {
         let borders = if paint.ascii { "|+-=" } else { "│┆┌┬┐╞═╪╡├─┼┤" };
         let mut from = 0;
         let is_rule = !line.contains(' ');
-        // In a row the borders stand in blanks; a border that a cell holds is the cell's.
+        // Borders are between blanks; other such characters belong to a cell.
         for (at, char) in line.char_indices() {
             let end = at + char.len_utf8();
             let is_edge = at == 0 || end == line.len();

@@ -1,7 +1,7 @@
-//! What is printed: text for people, JSON for programs. Takes what core found and decides
-//! nothing about sessions.
+//! Everything that is printed: text for people, JSON for programs. Takes the results of core as they are
+//! and decides nothing about sessions. Whatever comes from a file goes through [`escape`] or
+//! [`output::Output::json`] before it reaches a terminal; nothing else in the program prints.
 
-pub mod bash;
 pub mod branch;
 pub mod check;
 pub mod choice;
@@ -14,6 +14,7 @@ pub mod exit;
 pub mod fit;
 pub mod graph;
 pub mod json;
+pub mod jsonl;
 pub mod label;
 pub mod list;
 pub mod moved;
@@ -22,8 +23,9 @@ pub mod output;
 pub mod paint;
 pub mod progress;
 pub mod report;
-pub mod rows;
+
 pub mod screen;
+pub mod shell;
 pub mod stats;
 pub mod summary;
 pub mod tips;

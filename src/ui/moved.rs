@@ -19,7 +19,7 @@ use crate::core::words::counted;
 
 /// A move and what came of it.
 #[derive(Debug)]
-pub struct MoveReport<'a> {
+pub(crate) struct MoveReport<'a> {
     /// The session.
     pub session: &'a Session,
     /// The move.
@@ -49,8 +49,8 @@ impl MoveReport<'_> {
     /// Prints what moved where, what was left behind, what the context is now, and how to go on.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
         let mut output = Output::new();
         if is_json {
             output.json_line(&self.json())?;
@@ -77,11 +77,11 @@ impl MoveReport<'_> {
     /// Returns how many messages the context has. A summary is a message of its own; nothing else that
     /// a move writes is.
     fn messages(&self) -> usize {
-        self.view.context.items.len() + usize::from(self.outcome.summary().is_some())
+        self.view.context.messages.len() + usize::from(self.outcome.summary().is_some())
     }
 
     fn json(&self) -> Navigated<'_> {
-        let (session, plan, state) = (self.session, self.plan, &self.view.context.state);
+        let (session, plan, state) = (self.session, self.plan, &self.view.context.settings);
         let id = |node: Option<NodeId>| node.map(|node| session.id(node));
         let summary = self.outcome.summary();
         Navigated {
@@ -129,7 +129,7 @@ impl MoveReport<'_> {
             rows.push(("written", escape::line(&self.outcome.ids().join(", ")).into_owned()));
             rows.extend(self.found.map(|file| (FILE, escape::line(&file.display().to_string()).into_owned())));
         }
-        let state = &self.view.context.state;
+        let state = &self.view.context.settings;
         let model = state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
         let messages = counted(self.messages(), "message", "messages");
         let context = format!("{messages}, thinking {}{model}", state.thinking_level);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::report::Failure;
 use crate::core::error::ErrorKind;
 use crate::core::naming::entry::PREFIX;
-use crate::core::naming::session::{Kept, Meaning, SessionStore};
+use crate::core::naming::session::{Meaning, SessionStore, StoredSession};
 use crate::core::time;
 
 /// How many sessions an error lists.
@@ -15,7 +15,7 @@ const LISTED: usize = 10;
 const HOW: &str = "a session is named by its path, by 4 or more characters of its id, or by `latest`";
 
 /// Returns what to warn of if a session may have been passed over.
-pub fn closed(store: &SessionStore) -> Option<String> {
+pub(crate) fn closed(store: &SessionStore) -> Option<String> {
     let (first, rest) = store.closed.split_first()?;
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     Some(format!("no permission to read `{}`{more}: a session there was not looked at", first.display()))
@@ -23,7 +23,7 @@ pub fn closed(store: &SessionStore) -> Option<String> {
 
 /// Returns why a word does not name one session. `now` is in milliseconds since 1970, and `title` returns
 /// the words by which people know a session.
-pub fn failure(
+pub(crate) fn failure(
     name: &str,
     meaning: &Meaning,
     store: &SessionStore,
@@ -65,7 +65,7 @@ fn nowhere(store: &SessionStore) -> String {
     format!("{what}: give a path, or set SESSION_TREE_DIR")
 }
 
-fn ambiguous(name: &str, found: &[Kept], now: i64, title: &dyn Fn(&Path) -> String) -> Failure {
+fn ambiguous(name: &str, found: &[StoredSession], now: i64, title: &dyn Fn(&Path) -> String) -> Failure {
     let head = format!("`{name}` matches {} sessions:", found.len());
     let listed = found.iter().take(LISTED);
     let rows = listed.map(|kept| format!("  {}", row(kept, now, "", Some(&title(&kept.path)))));
@@ -78,7 +78,7 @@ fn ambiguous(name: &str, found: &[Kept], now: i64, title: &dyn Fn(&Path) -> Stri
 }
 
 /// Shows a session with what there is to say of it.
-fn row(kept: &Kept, now: i64, before: &str, what: Option<&str>) -> String {
+fn row(kept: &StoredSession, now: i64, before: &str, what: Option<&str>) -> String {
     let what = what.filter(|what| !what.is_empty()).map(|what| format!("  {before}{what}")).unwrap_or_default();
     format!("{}  {}{what}", kept.path.display(), time::ago(now.saturating_sub(kept.modified)))
 }
@@ -87,12 +87,17 @@ fn row(kept: &Kept, now: i64, before: &str, what: Option<&str>) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{ErrorKind, Kept, LISTED, Meaning, SessionStore, closed, failure};
+    use super::{ErrorKind, LISTED, Meaning, SessionStore, StoredSession, closed, failure};
 
     const NOTHING: &str = "`aaaa` names no session, and there is no such file";
 
-    fn kept(file: &str, id: &str, minutes: i64) -> Kept {
-        Kept { path: file.into(), modified: -60_000 * minutes, id: id.to_owned(), cwd: Some("/shop".to_owned()) }
+    fn kept(file: &str, id: &str, minutes: i64) -> StoredSession {
+        StoredSession {
+            path: file.into(),
+            modified: -60_000 * minutes,
+            id: id.to_owned(),
+            cwd: Some("/shop".to_owned()),
+        }
     }
 
     /// Returns kind, message and hint of a word that does not name one session.

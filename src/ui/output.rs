@@ -1,5 +1,5 @@
-//! The way to stdout: buffered, safe for terminals, and all or nothing where a body is read on
-//! the way.
+//! Standard output: buffered, safe for terminals, and all or nothing if wanted. Errors and warnings go
+//! through [`super::report`].
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
@@ -11,48 +11,48 @@ use tempfile::SpooledTempFile;
 
 use super::escape;
 
-/// What is held in memory before it goes to a temporary file, in bytes.
+/// How many held bytes are kept in memory before they go to a temporary file.
 const HELD: usize = 4 * 1024 * 1024;
 
-/// What is written at once, in bytes.
+/// How many bytes are written at once.
 const BUFFER: usize = 128 * 1024;
 
 /// Stdout. A closed pipe is an error here and a success in `main`.
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     stream: BufWriter<io::StdoutLock<'static>>,
     is_terminal: bool,
     held: Option<BufWriter<SpooledTempFile>>,
 }
 
 impl Output {
-    /// Takes hold of stdout.
-    pub fn new() -> Self {
+    /// Locks stdout.
+    pub(crate) fn new() -> Self {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
         Self { stream: BufWriter::with_capacity(BUFFER, stdout), is_terminal, held: None }
     }
 
-    /// Tells whether a person may be looking.
-    pub fn is_terminal(&self) -> bool {
+    /// Returns whether stdout is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// Holds everything back until [`Self::finish`], so that a session that changes while it is
-    /// read leaves no half of a JSON text behind.
-    pub fn hold(&mut self) {
+    /// Holds everything back until [`Self::finish`], so that an error while a session is read does not leave
+    /// half of a JSON text.
+    pub(crate) fn hold(&mut self) {
         self.held = Some(BufWriter::with_capacity(BUFFER, SpooledTempFile::new(HELD)));
     }
 
-    /// Writes a piece of text that is safe already.
+    /// Writes text that has been escaped.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn text(&mut self, text: &str) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.put(text.as_bytes())
     }
 
-    /// Writes what is safe already.
+    /// Writes bytes that have been escaped.
     pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.held {
             Some(held) => held.write_all(bytes),
@@ -60,11 +60,11 @@ impl Output {
         }
     }
 
-    /// Writes a path on a line of its own: as it is for a program, which is to find the file by it.
+    /// Writes a path on a line of its own, escaped only on a terminal: a program has to find the file by it.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn path(&mut self, path: &Path) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn path(&mut self, path: &Path) -> io::Result<()> {
         if self.is_terminal {
             self.put(escape::line(&path.display().to_string()).as_bytes())?;
         } else {
@@ -76,16 +76,16 @@ impl Output {
     /// Writes JSON text, whole strings only; bad UTF-8 becomes U+FFFD.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn json(&mut self, json: &[u8]) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn json(&mut self, json: &[u8]) -> io::Result<()> {
         self.put(&safe_json(json, self.is_terminal))
     }
 
     /// Writes a value as one line of JSON.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
         if !self.is_terminal && self.held.is_none() {
             serde_json::to_writer(&mut self.stream, value)?;
             return self.stream.write_all(b"\n");
@@ -95,11 +95,11 @@ impl Output {
         self.json(&line)
     }
 
-    /// Sends everything on its way.
+    /// Writes what was held back, and flushes.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// [`io::Error`] of the output.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         if let Some(held) = self.held.take() {
             let mut held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
             held.seek(SeekFrom::Start(0))?;
@@ -109,9 +109,9 @@ impl Output {
     }
 }
 
-/// Gives JSON text, whole strings only, as it may be written: bad UTF-8 becomes U+FFFD, and a
-/// terminal gets no characters that it might obey.
-pub fn safe_json(json: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
+/// Returns JSON text, whole strings only, safe to be written: invalid UTF-8 becomes U+FFFD, and for a
+/// terminal characters that it might obey are escaped.
+pub(crate) fn safe_json(json: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
     if !is_terminal && std::str::from_utf8(json).is_ok() {
         return Cow::Borrowed(json);
     }
@@ -120,11 +120,11 @@ pub fn safe_json(json: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
     Cow::Owned(text.into_bytes())
 }
 
-/// For the lines of a session file as they are.
+/// For the lines of a session file, which are copied.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_terminal && self.held.is_some() {
-            // To be looked at, not to be read by a program: it must not do anything.
+            // On a terminal lines are for people; their bytes do not matter.
             let text = String::from_utf8_lossy(bytes);
             let text = escape::lines(&text).into_owned();
             self.put(text.as_bytes())?;

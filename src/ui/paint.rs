@@ -1,29 +1,29 @@
-//! Colours and lines: what they mean, in the terminal's own palette.
+//! Colours by meaning, in the terminal's own palette. Nothing else writes colour sequences.
 
 use anstyle::{AnsiColor, Style};
 
-/// What a piece of text is, as far as its colour goes.
+/// The meaning of a piece of text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink {
+pub(crate) enum Ink {
     /// Ordinary text.
     Plain,
-    /// Ids, tree lines, and what matters less.
+    /// Ids, lines of trees, and minor details.
     Dim,
-    /// What a person said.
+    /// Words of a user.
     User,
     /// The active path.
     Active,
     /// A label.
     Label,
-    /// What was searched for.
+    /// A word that was searched for.
     Found,
     /// Summaries and compactions.
     Summary,
     /// A heading.
     Strong,
-    /// What goes away.
+    /// What a change removes.
     Dropped,
-    /// What comes in its place.
+    /// What a change adds.
     Added,
     /// A warning.
     Warning,
@@ -51,18 +51,18 @@ impl Ink {
     }
 }
 
-/// How text is drawn on one stream.
+/// The colours and characters of one stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Paint {
-    /// Whether colours are used.
+    /// Whether to use colours.
     pub color: bool,
-    /// Whether only ASCII is drawn.
+    /// Whether to draw only ASCII.
     pub ascii: bool,
 }
 
 impl Paint {
     /// Adds a piece of text in its colour.
-    pub fn push(self, out: &mut String, ink: Ink, text: &str) {
+    pub(crate) fn push(self, out: &mut String, ink: Ink, text: &str) {
         if !self.color || ink == Ink::Plain || text.is_empty() {
             out.push_str(text);
             return;

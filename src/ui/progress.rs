@@ -1,5 +1,5 @@
-//! What is done so far: a line on the terminal of messages while something takes longer than a
-//! moment, and no trace of it afterwards.
+//! A progress bar on stderr while something takes longer than a second, which is cleared afterwards. It
+//! runs on a thread of its own and only reads a counter, so that work is never slowed down.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,51 +12,51 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::report::Report;
 use crate::parallel;
 
-/// How long a moment is.
-const MOMENT: Duration = Duration::from_secs(1);
-/// How long a drawn line stays as it is.
-const TURN: Duration = Duration::from_millis(100);
+/// How long work takes at least before a bar is shown.
+const DELAY: Duration = Duration::from_secs(1);
+/// How often the bar is drawn.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is counted.
+/// The counter of what is done, with the total.
 #[derive(Clone, Debug)]
-pub enum Count {
-    /// Bytes that are read, and how many there are.
+pub(crate) enum Count {
+    /// Bytes that were read, and their total.
     Bytes(Arc<AtomicU64>, u64),
-    /// Bytes that are read from where nobody knows how many there are.
+    /// Bytes that were read from a stream of unknown length.
     Stream(Arc<AtomicU64>),
-    /// Things that are done, how many there are, and what they are.
+    /// Things that are done, their total, and their name.
     Things(Arc<AtomicU64>, usize, &'static str),
 }
 
-/// Makes the bar, each time that it is to be seen again.
-type Draw = Box<dyn Fn() -> ProgressBar + Send + Sync>;
+/// Makes a bar; a new one is needed each time that it reappears.
+type MakeBar = Box<dyn Fn() -> ProgressBar + Send + Sync>;
 
-/// Work whose progress is shown until this is dropped.
-pub struct Progress(Option<(Arc<Shared>, JoinHandle<()>)>);
+/// A bar that is shown until this is dropped.
+pub(crate) struct Progress(Option<(Arc<BarTask>, JoinHandle<()>)>);
 
-/// What the thread that draws has in common with the work.
-struct Shared {
-    draw: Draw,
+/// What the drawing thread shares with the work.
+struct BarTask {
+    make_bar: MakeBar,
     done: Arc<AtomicU64>,
-    stage: Mutex<Stage>,
-    bell: Condvar,
+    state: Mutex<BarState>,
+    /// Signals that the work is over.
+    over: Condvar,
 }
 
 #[derive(Default)]
-struct Stage {
+struct BarState {
     is_over: bool,
-    /// What is seen now.
+    /// The bar on the screen.
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// Shows how far `doing` something is, if somebody is there to see it and it takes longer than a
-    /// moment.
-    pub fn new(report: Report, doing: &'static str, count: Count) -> Self {
+    /// Starts a bar for `doing` something, if stderr is watched; it appears after a second.
+    pub(crate) fn new(report: Report, doing: &'static str, count: Count) -> Self {
         if !report.is_watched {
             return Self(None);
         }
-        Self::after(MOMENT, report.paint.ascii, doing, count, ProgressDrawTarget::stderr)
+        Self::after(DELAY, report.paint.ascii, doing, count, ProgressDrawTarget::stderr)
     }
 
     fn after(
@@ -73,30 +73,30 @@ impl Progress {
                 (done, Some(total as u64), format!("{doing} {{wide_bar}} {{pos}}/{{len}} {things}"))
             }
         };
-        let draw: Draw = Box::new(move || {
+        let make_bar: MakeBar = Box::new(move || {
             let bar = ProgressBar::with_draw_target(total, target());
             if let Ok(style) = ProgressStyle::with_template(&template) {
                 bar.set_style(style.progress_chars(if ascii { "=> " } else { "━╸ " }));
             }
             bar
         });
-        let shared = Arc::new(Shared { draw, done, stage: Mutex::default(), bell: Condvar::new() });
+        let shared = Arc::new(BarTask { make_bar, done, state: Mutex::default(), over: Condvar::new() });
         let drawer = Arc::clone(&shared);
-        // Without a thread nothing is shown.
+        // If no thread can be started there is no bar.
         let thread = parallel::in_background(move || drawer.run(delay));
         Self(thread.map(|thread| (shared, thread)))
     }
 
-    /// Tells whether there may be something to be seen, which other output must not meet.
-    pub fn is_shown(&self) -> bool {
+    /// Returns whether a bar may be on the screen, which other output must not run into.
+    pub(crate) fn is_shown(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Prints something while nothing else is to be seen; it must be on its way at the end.
-    pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
+    /// Calls `print` while the bar is cleared; `print` must flush what it writes.
+    pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         let Some((shared, _)) = &self.0 else { return print() };
-        let mut stage = shared.lock();
-        stage.clear();
+        let mut state = shared.lock();
+        state.clear();
         print()
     }
 }
@@ -105,35 +105,35 @@ impl Drop for Progress {
     fn drop(&mut self) {
         let Some((shared, thread)) = self.0.take() else { return };
         shared.lock().is_over = true;
-        shared.bell.notify_all();
-        // Whatever comes next finds the terminal as it was.
+        shared.over.notify_all();
+        // The bar is cleared before anything else is printed.
         let _ = thread.join();
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+impl BarTask {
+    fn lock(&self) -> MutexGuard<'_, BarState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn run(&self, delay: Duration) {
-        let mut stage = self.lock();
+        let mut state = self.lock();
         let mut pause = delay;
         loop {
-            let waited = self.bell.wait_timeout_while(stage, pause, |stage| !stage.is_over);
-            stage = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if stage.is_over {
-                return stage.clear();
+            let waited = self.over.wait_timeout_while(state, pause, |state| !state.is_over);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if state.is_over {
+                return state.clear();
             }
-            let bar = stage.bar.get_or_insert_with(&self.draw);
+            let bar = state.bar.get_or_insert_with(&self.make_bar);
             bar.set_position(self.done.load(Ordering::Relaxed));
             bar.force_draw();
-            pause = TURN;
+            pause = INTERVAL;
         }
     }
 }
 
-impl Stage {
+impl BarState {
     fn clear(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -141,12 +141,12 @@ impl Stage {
     }
 }
 
-/// A stream whose bytes are counted.
+/// A stream that counts the bytes read from it.
 #[derive(Debug)]
-pub struct Counted<R> {
+pub(crate) struct Counted<R> {
     /// The stream.
     pub stream: R,
-    /// How many bytes came so far.
+    /// How many bytes were read.
     pub done: Arc<AtomicU64>,
 }
 
@@ -174,19 +174,19 @@ mod tests {
 
     /// A terminal of one line.
     #[derive(Clone, Debug, Default)]
-    struct Line(Arc<Mutex<String>>);
+    struct FakeTerminal(Arc<Mutex<String>>);
 
-    impl Line {
+    impl FakeTerminal {
         fn shows(&self) -> String {
             self.0.lock().unwrap().trim_end().to_owned()
         }
 
-        /// Waits until something is shown that `is_it`.
-        fn wait(&self, is_it: impl Fn(&str) -> bool) -> String {
+        /// Waits until the text on the screen is expected, and returns it.
+        fn wait(&self, is_expected: impl Fn(&str) -> bool) -> String {
             let start = Instant::now();
             loop {
                 let shown = self.shows();
-                if is_it(&shown) {
+                if is_expected(&shown) {
                     return shown;
                 }
                 assert!(start.elapsed() < Duration::from_secs(30), "nothing but {shown:?}");
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    impl TermLike for Line {
+    impl TermLike for FakeTerminal {
         fn width(&self) -> u16 {
             40
         }
@@ -233,8 +233,8 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_what_is_done_and_leaves_no_trace() {
-        let (line, done) = (Line::default(), Arc::new(AtomicU64::new(0)));
+    fn bar_shows_what_is_done_and_is_cleared_at_the_end() {
+        let (line, done) = (FakeTerminal::default(), Arc::new(AtomicU64::new(0)));
         let count = Count::Bytes(Arc::clone(&done), 200);
         let progress = Progress::after(Duration::ZERO, true, "reading", count, line.target());
         line.wait(|shown| shown.starts_with("reading ") && shown.ends_with("  0 %"));
@@ -246,8 +246,8 @@ mod tests {
     }
 
     #[test]
-    fn it_makes_room_for_other_output_and_comes_back() {
-        let line = Line::default();
+    fn bar_is_cleared_for_other_output_and_reappears() {
+        let line = FakeTerminal::default();
         let count = Count::Things(Arc::new(AtomicU64::new(3)), 12, "files");
         let progress = Progress::after(Duration::ZERO, false, "checking", count, line.target());
         for _ in 0..3 {
@@ -259,8 +259,8 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_has_no_end_in_sight() {
-        let line = Line::default();
+    fn bar_of_a_stream_shows_the_bytes_without_a_total() {
+        let line = FakeTerminal::default();
         let count = Count::Stream(Arc::new(AtomicU64::new(1_500_000)));
         let progress = Progress::after(Duration::ZERO, false, "reading", count, line.target());
         assert_eq!(line.wait(|shown| !shown.is_empty()), "reading: 1.50 MB so far");
@@ -269,15 +269,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_looks_nothing_runs() {
+    fn no_bar_is_started_unless_stderr_is_watched() {
         let paint = Paint { color: false, ascii: false };
         let report = Report { json: false, quiet: false, paint, is_watched: false };
         assert!(!Progress::new(report, "reading", Count::Stream(Arc::default())).is_shown());
     }
 
     #[test]
-    fn what_is_over_in_a_moment_is_not_shown() {
-        let line = Line::default();
+    fn bar_of_short_work_is_never_shown() {
+        let line = FakeTerminal::default();
         let count = Count::Stream(Arc::default());
         drop(Progress::after(Duration::MAX, false, "reading", count, line.target()));
         assert_eq!(line.shows(), "");

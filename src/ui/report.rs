@@ -1,4 +1,5 @@
-//! Warnings, hints and failures: words on stderr for people, objects for programs.
+//! Warnings, hints and failures on stderr: text for people, one JSON object per line for programs. The
+//! words come from core or a command; exit codes of failures are set here.
 
 use std::fmt;
 use std::io::Write;
@@ -13,62 +14,62 @@ use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
 use crate::core::problem::{Problem, WarningKind};
 
-/// A failure with everything that is told about it.
+/// A failure with everything that is printed about it.
 #[derive(Debug)]
 pub struct Failure {
     /// The stable name.
     pub kind: ErrorKind,
     /// What failed and why.
     pub message: String,
-    /// The message as people get it, line by line; each is made safe by itself.
+    /// The message for people, line by line; each is escaped by itself.
     pub lines: Vec<String>,
     /// The file that it is about.
     pub file: Option<PathBuf>,
     /// The 1-based line that it is about.
     pub line: Option<u32>,
-    /// How to get on.
+    /// The remedy.
     pub hint: Option<String>,
     /// How the program ends.
     pub exit: Exit,
 }
 
 impl Failure {
-    /// Wraps a failure of the core with the file's name.
-    pub fn new(error: &Error, file: &Path) -> Self {
+    /// Makes the failure of a core error, with the name of the file.
+    pub(crate) fn new(error: &Error, file: &Path) -> Self {
         Self { file: (file != Path::new("-")).then(|| file.to_owned()), ..Self::from(error) }
     }
 
-    /// Takes the failure that ended a command; one that is neither the core's nor a command's is of
-    /// writing the output.
+    /// Makes the failure of the error that ended a command; one of unknown type comes from writing the
+    /// output.
     pub fn of(error: anyhow::Error) -> Self {
         let error = error.downcast::<Error>().map(|error| Self::from(&error)).or_else(|error| error.downcast());
         error.unwrap_or_else(|error| Self::output(&format_args!("{error:#}")))
     }
 
-    /// Makes the failure of being asked to stop.
-    pub fn interrupted(signal: i32) -> Self {
+    /// Makes the failure of being stopped by a signal.
+    pub(crate) fn interrupted(signal: i32) -> Self {
         Self::from(&Error::Interrupted { signal })
     }
 
     /// Makes a failure of the command line.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::plain(ErrorKind::Usage, message.into(), Some(hint.into()))
     }
 
-    /// Makes a failure to write what was to be printed.
-    pub fn output(cause: &dyn fmt::Display) -> Self {
+    /// Makes the failure of writing the output.
+    pub(crate) fn output(cause: &dyn fmt::Display) -> Self {
         Self::plain(ErrorKind::Io, format!("cannot write the output: {cause}"), None)
     }
 
-    /// Makes a failure that is about no file.
-    pub fn plain(kind: ErrorKind, message: String, hint: Option<String>) -> Self {
+    /// Makes a failure that is not about a file.
+    pub(crate) fn plain(kind: ErrorKind, message: String, hint: Option<String>) -> Self {
         let lines = vec![message.clone()];
         Self { kind, message, lines, file: None, line: None, hint, exit: Exit::CouldNot }
     }
 }
 
 impl From<&Error> for Failure {
-    /// Takes a failure of the core; the file's name is to be added where it is known.
+    /// Makes the failure of a core error, without a file; [`Failure::new`] adds it.
     fn from(error: &Error) -> Self {
         let exit = match error {
             Error::Interrupted { signal } => Exit::after(*signal),
@@ -79,9 +80,9 @@ impl From<&Error> for Failure {
     }
 }
 
-/// Names the file that a failure of the core is about; done once, where a command ends or turns to
-/// another file. Failures of commands and of writing the output stay as they are.
-pub trait About<T> {
+/// Adds the file to core errors; once, where a command ends or turns to another file. Failures of commands
+/// and of writing the output are not changed.
+pub(crate) trait AboutFile<T> {
     /// Adds the name of the file.
     ///
     /// # Errors
@@ -89,7 +90,7 @@ pub trait About<T> {
     fn about(self, file: &Path) -> anyhow::Result<T>;
 }
 
-impl<T, E: Into<anyhow::Error>> About<T> for Result<T, E> {
+impl<T, E: Into<anyhow::Error>> AboutFile<T> for Result<T, E> {
     fn about(self, file: &Path) -> anyhow::Result<T> {
         self.map_err(|error| match error.into().downcast::<Error>() {
             Ok(error) => Failure::new(&error, file).into(),
@@ -106,21 +107,21 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Where messages go.
+/// How to print messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     /// Whether every line is a JSON object.
     pub json: bool,
-    /// Whether warnings and hints are dropped.
+    /// Whether warnings and hints are not printed.
     pub quiet: bool,
-    /// How stderr is drawn.
+    /// The colours and characters of stderr.
     pub paint: Paint,
-    /// Whether somebody sees on stderr what comes and goes.
+    /// Whether stderr is a terminal on which a bar may be drawn and cleared.
     pub is_watched: bool,
 }
 
 #[derive(Serialize)]
-struct Message<'a> {
+struct StderrMessage<'a> {
     kind: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,47 +134,53 @@ struct Message<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Line<'a, T = ()> {
-    Warning(Message<'a>),
-    Error(Message<'a>),
+enum StderrLine<'a, T = ()> {
+    Warning(StderrMessage<'a>),
+    Error(StderrMessage<'a>),
     Result(T),
 }
 
 impl Report {
-    /// Tells of what is odd in a file.
-    pub fn problems(self, problems: &[Problem], file: &Path) {
+    /// Prints the problems of a file as warnings.
+    pub(crate) fn problems(self, problems: &[Problem], file: &Path) {
         for Problem { kind, line, message } in problems {
             self.warn(*kind, message, Some(file), *line);
         }
     }
 
-    /// Gives a warning.
-    pub fn warn(self, kind: WarningKind, message: &str, file: Option<&Path>, line: Option<u32>) {
+    /// Prints a warning.
+    pub(crate) fn warn(self, kind: WarningKind, message: &str, file: Option<&Path>, line: Option<u32>) {
         if self.quiet {
             return;
         }
         let file = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
         if self.json {
-            return self.object(&Line::<()>::Warning(Message { kind: kind.name(), message, file, line, hint: None }));
+            return self.object(&StderrLine::<()>::Warning(StderrMessage {
+                kind: kind.name(),
+                message,
+                file,
+                line,
+                hint: None,
+            }));
         }
-        self.say("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
+        self.line("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
     }
 
-    /// Prints what is complete and safe already.
-    pub fn verbatim(self, text: &str) {
+    /// Prints text that is complete and escaped.
+    pub(crate) fn verbatim(self, text: &str) {
         print(text);
     }
 
-    /// Says how to get on after something went well.
-    pub fn hint(self, text: &str) {
+    /// Prints a hint after a success.
+    pub(crate) fn hint(self, text: &str) {
         if self.quiet || self.json {
             return;
         }
-        self.say("hint", Ink::Strong, text);
+        self.line("hint", Ink::Strong, text);
     }
 
-    /// Says how to go on in a new session, the text to be sent again last.
-    pub fn forked(self, agent: Agent, path: Option<&Path>, text: Option<&str>) {
+    /// Prints how to go on in a new session, then the text to be sent again.
+    pub(crate) fn forked(self, agent: Agent, path: Option<&Path>, text: Option<&str>) {
         if let Some(path) = path {
             self.hint(&format!("`{}` goes on there", resume(agent, &path.display().to_string())));
         }
@@ -182,35 +189,41 @@ impl Report {
         }
     }
 
-    /// Gives a result to programs beside an output that owns stdout.
-    pub fn result(self, value: &impl Serialize) {
-        self.object(&Line::Result(value));
+    /// Prints a result as JSON on stderr, for commands whose stdout is a session.
+    pub(crate) fn result(self, value: &impl Serialize) {
+        self.object(&StderrLine::Result(value));
     }
 
-    /// Tells of a failure.
+    /// Prints a failure.
     pub fn failure(self, failure: &Failure) {
         let Failure { kind, message, lines, file, line, hint, .. } = failure;
         let file = file.as_ref().map(|file| file.display().to_string());
         let hint = hint.as_deref().filter(|_| !self.quiet);
         if self.json {
-            return self.object(&Line::<()>::Error(Message { kind: kind.name(), message, file, line: *line, hint }));
+            return self.object(&StderrLine::<()>::Error(StderrMessage {
+                kind: kind.name(),
+                message,
+                file,
+                line: *line,
+                hint,
+            }));
         }
         let (head, rest) = lines.split_first().map_or((&message[..], &[][..]), |(head, rest)| (&head[..], rest));
-        self.say("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));
+        self.line("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));
         print(&rest.iter().map(|line| format!("{}\n", escape::line(line))).collect::<String>());
         if let Some(hint) = hint {
-            self.say("hint", Ink::Strong, hint);
+            self.line("hint", Ink::Strong, hint);
         }
     }
 
-    fn object(self, line: &Line<'_, impl Serialize>) {
+    fn object(self, line: &StderrLine<'_, impl Serialize>) {
         if let Ok(json) = serde_json::to_string(line) {
             print(&format!("{}\n", escape::json(&json)));
         }
     }
 
-    /// Says something on a line of its own, whatever stands in it.
-    fn say(self, what: &str, ink: Ink, text: &str) {
+    /// Prints a line of escaped text after its kind.
+    fn line(self, what: &str, ink: Ink, text: &str) {
         let mut out = String::new();
         self.paint.push(&mut out, ink, what);
         print(&format!("{out}: {}\n", escape::line(text)));
@@ -218,7 +231,7 @@ impl Report {
 }
 
 /// Returns the command with which an agent goes on with a session.
-pub fn resume(agent: Agent, path: &str) -> String {
+pub(crate) fn resume(agent: Agent, path: &str) -> String {
     let command = match agent {
         Agent::Pi => "pi --session",
         Agent::Omp => "omp --resume",
@@ -235,7 +248,7 @@ fn place(file: Option<&str>, line: Option<u32>) -> String {
     }
 }
 
-/// Writes to stderr; if that fails there is nobody left to tell.
+/// Writes to stderr; a failure of that cannot be reported anywhere.
 fn print(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
@@ -245,10 +258,10 @@ mod tests {
     use std::io;
     use std::path::Path;
 
-    use super::{About, Error, ErrorKind, Failure};
+    use super::{AboutFile, Error, ErrorKind, Failure};
 
     #[test]
-    fn the_core_s_errors_get_the_first_file_that_is_named_and_others_none() {
+    fn core_errors_get_the_first_file_named_and_others_none() {
         let named = |error: anyhow::Error| Err::<(), _>(error).about(Path::new("a")).about(Path::new("b")).unwrap_err();
         let failure = |error: anyhow::Error| Failure::of(named(error));
         let error = failure(Error::NotASession { line: 2, why: "text" }.into());
@@ -263,7 +276,7 @@ mod tests {
             (error.kind, error.file, &error.message[..]),
             (ErrorKind::Io, None, "cannot write the output: full")
         );
-        // The program ends quietly by it.
+        // The type is kept, since `main` takes a closed pipe for a success.
         assert!(named(io::Error::from(io::ErrorKind::BrokenPipe).into()).is::<io::Error>());
         assert_eq!(Failure::of(Error::Empty.into()).kind, ErrorKind::Empty);
         assert_eq!(

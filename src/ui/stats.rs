@@ -1,17 +1,18 @@
-//! What fills a context: a table for people, an object for programs.
+//! What fills a context (`context --stats`): a table for people, one object for programs. All numbers come
+//! from [`crate::core::context::stats`].
 
 use serde::Serialize;
 
 use super::context;
 use super::list::{Column, Listing};
 use super::screen::Screen;
-use crate::core::context::stats::{Part, Stats};
+use crate::core::context::stats::{MessageGroup, Stats};
 use crate::core::context::usage::{Amounts, whole};
 use crate::core::session::Session;
 use crate::core::words::counted;
 
-/// Draws what fills a context, and what was used on the way to it.
-pub fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Screen) -> String {
+/// Draws what fills a context, and the usage along its path.
+pub(crate) fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Screen) -> String {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{}, about {} tokens", stats.all.messages, stats.all.tokens)),
@@ -30,14 +31,16 @@ pub fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Scree
     out + &context::rows(screen, &usage(stats))
 }
 
-/// Draws the parts. Their names come last: numbers are of no use unless they are whole.
+/// Draws the groups of messages. Names come last, since numbers must not be cut.
 fn table(stats: &Stats, screen: &Screen) -> String {
-    let share = |part: &Part| format!("{:.1}%", part.size.share(stats.all));
-    let name = |part: &Part| match &part.name {
+    let share = |part: &MessageGroup| format!("{:.1}%", part.size.share(stats.all));
+    let name = |part: &MessageGroup| match &part.name {
         Some(name) => format!("{} {name}", part.role),
         None => part.role.to_owned(),
     };
-    let row = |part: &Part| vec![part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)];
+    let row = |part: &MessageGroup| {
+        vec![part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)]
+    };
     let rows: Vec<_> = stats.parts.iter().map(row).collect();
     let number = |at: usize, heading| Column::Number(heading, rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
     let columns = [number(0, "tokens"), number(1, "share"), number(2, "messages"), Column::Text("what", 0)];
@@ -48,12 +51,12 @@ fn table(stats: &Stats, screen: &Screen) -> String {
 fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
     let usage = &stats.usage;
     if usage.sources.is_empty() {
-        return vec![("usage", "nothing is noted on the path".to_owned())];
+        return vec![("usage", "nothing is recorded on the path".to_owned())];
     }
     let sources = usage.sources.iter().map(|source| format!("{} ({})", source.name, source.entries));
     let Amounts { input, output, cache_read, cache_write, total_tokens, cost } = usage.all;
     let mut facts = vec![
-        ("usage", format!("noted on this path by {}", sources.collect::<Vec<_>>().join(", "))),
+        ("usage", format!("recorded on this path by {}", sources.collect::<Vec<_>>().join(", "))),
         ("input", format!("{} tokens", whole(input))),
         ("output", format!("{} tokens", whole(output))),
         ("cache read", format!("{} tokens", whole(cache_read))),
@@ -62,16 +65,15 @@ fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
         ("cost", format!("${cost:.4}")),
     ];
     if usage.odd > 0 {
-        let odd = counted(usage.odd, "amount", "amounts");
-        facts.push(("left out", format!("{odd} that cannot be true")));
+        facts.push(("left out", counted(usage.odd, "impossible amount", "impossible amounts")));
     }
     facts
 }
 
-/// What fills a context (`context --stats --json`).
+/// The JSON of `context --stats --json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct StatsRow<'a> {
+pub(crate) struct StatsRow<'a> {
     leaf_id: Option<&'a str>,
     messages: usize,
     tokens: u64,
@@ -133,9 +135,9 @@ struct CompactionRow<'a> {
 }
 
 impl<'a> StatsRow<'a> {
-    /// Takes what was measured.
-    pub fn new(session: &'a Session, leaf: Option<&'a str>, stats: &'a Stats) -> Self {
-        let part = |part: &'a Part| {
+    /// Makes the object of measured statistics.
+    pub(crate) fn new(session: &'a Session, leaf: Option<&'a str>, stats: &'a Stats) -> Self {
+        let part = |part: &'a MessageGroup| {
             let (is_result, name) = (part.role == "toolResult", part.name.as_deref());
             PartRow {
                 role: part.role,

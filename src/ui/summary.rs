@@ -1,4 +1,5 @@
-//! What became of the files that were to be migrated: a table, or a row of JSON each.
+//! The outcome of a command for many files: a table of those worth listing, and counts. What is worth
+//! listing is decided in `cmd`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use super::escape;
 use super::fit;
-use super::list::{Column, Listing, PIECE};
+use super::list::{CHUNK, Column, Listing};
 use super::output::Output;
 use super::screen::Screen;
 use crate::core::migrate::file::{Outcome, Status};
@@ -16,7 +17,7 @@ use crate::core::words::counted;
 
 /// What became of a file, as JSON.
 #[derive(Debug, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     path: String,
     from: Option<u32>,
     to: Option<u32>,
@@ -26,7 +27,7 @@ pub struct Row {
 }
 
 /// Returns the row of a file (`migrate --json`).
-pub fn row(path: &Path, outcome: &Outcome) -> Row {
+pub(crate) fn row(path: &Path, outcome: &Outcome) -> Row {
     let error = outcome.error.as_ref().map(ToString::to_string);
     Row { path: path.display().to_string(), from: outcome.from, to: outcome.to, status: outcome.status.name(), error }
 }
@@ -34,8 +35,8 @@ pub fn row(path: &Path, outcome: &Outcome) -> Row {
 /// Prints a row for each file, or for people a table and a line of counts.
 ///
 /// # Errors
-/// What the system says.
-pub fn print(files: &[(&Path, &Outcome)], is_json: bool, screen: &Screen) -> io::Result<()> {
+/// [`io::Error`] of the output.
+pub(crate) fn print(files: &[(&Path, &Outcome)], is_json: bool, screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
     if is_json {
         files.iter().try_for_each(|(path, outcome)| output.json_line(&row(path, outcome)))?;
@@ -45,26 +46,26 @@ pub fn print(files: &[(&Path, &Outcome)], is_json: bool, screen: &Screen) -> io:
     output.finish()
 }
 
-/// Draws a row for every file that there is something to say of, and a line of counts.
+/// Draws a row for every listed file, and a line of counts.
 fn table(files: &[(&Path, &Outcome)], screen: &Screen) -> String {
-    let news: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != Status::Current).collect();
+    let listed: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != Status::Current).collect();
     let mut out = String::new();
-    if !news.is_empty() {
+    if !listed.is_empty() {
         let row = |&&(path, outcome): &&(&Path, &Outcome)| {
             vec![outcome.status.name().to_owned(), version(outcome, screen), path.display().to_string()]
         };
         let widest = |of: &dyn Fn(&Path, &Outcome) -> usize| {
-            news.iter().map(|(path, outcome)| of(path, outcome)).max().unwrap_or(0)
+            listed.iter().map(|(path, outcome)| of(path, outcome)).max().unwrap_or(0)
         };
         let status = Column::Whole("status", widest(&|_, outcome| outcome.status.name().len()));
         let version = Column::Whole("version", widest(&|_, outcome| fit::width(&version(outcome, screen))));
         let path = Column::Text("file", widest(&|path, _| fit::width(&escape::line(&path.display().to_string()))));
         let mut listing = Listing::new(&[status, version, path], screen);
-        for piece in news.chunks(PIECE) {
+        for piece in listed.chunks(CHUNK) {
             let mut rows: Vec<_> = piece.iter().map(row).collect();
             listing.arrange(&rows);
             for row in &mut rows {
-                // The end of a path says most.
+                // Of a path the end is of most use.
                 let path = escape::line(&row[2]);
                 row[2] = fit::cut_front(&path, listing.room(2).unwrap_or(0), screen.paint.ascii).into_owned();
             }

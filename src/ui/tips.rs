@@ -1,18 +1,19 @@
-//! The ends of branches, as rows and as a table.
+//! The ends of branches for people: narrow rows (`tree --tips`), or a table (`check --why`). Which tips
+//! there are comes from core, their words from `cmd`.
 
 use std::io;
 
 use super::escape;
-use super::fit::{self, Give};
+use super::fit::{self, Shrink};
 use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::time::{self, Stamp};
 
-/// What is shown of a tip.
+/// The parts of a tip that are shown.
 #[derive(Clone, Debug)]
-pub struct TipText {
+pub(crate) struct TipText {
     /// The entry's id, as far as it is shown.
     pub id: String,
     /// When the branch was last added to.
@@ -23,9 +24,9 @@ pub struct TipText {
     pub is_active: bool,
     /// Its label.
     pub label: Option<String>,
-    /// The words that tell it from others.
+    /// The words that distinguish it.
     pub words: String,
-    /// How these are coloured.
+    /// The colour of the words.
     pub ink: Ink,
 }
 
@@ -59,8 +60,8 @@ impl TipText {
 /// Prints tips as a table of id, time, messages and words.
 ///
 /// # Errors
-/// What the system says.
-pub fn table(
+/// [`io::Error`] of the output.
+pub(crate) fn table(
     output: &mut Output,
     [id, when, count, text]: [&'static str; 4],
     tips: &[TipText],
@@ -72,7 +73,7 @@ pub fn table(
     Listing::new(&columns, screen).print(output, tips, |tip| Ok(tip.cells(screen)))
 }
 
-/// Returns the columns that ids and counts take.
+/// Returns the widths of ids and counts.
 fn widths(tips: &[TipText]) -> [usize; 2] {
     let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
     [widest(&|tip| fit::width(&escape::line(&tip.id))), widest(&|tip| tip.count().len())]
@@ -81,10 +82,10 @@ fn widths(tips: &[TipText]) -> [usize; 2] {
 /// Prints tips as rows.
 ///
 /// # Errors
-/// What the system says.
-pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
-    // Without this much room for the words the time of day gives way, then the word `messages`, then
-    // the rest of the time.
+/// [`io::Error`] of the output.
+pub(crate) fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
+    // If the words have less room than this, the time of day is removed, then the word `messages`, then the
+    // date.
     const FEW: usize = 24;
     let [ids, digits] = widths(tips);
     let dots = if tips.iter().any(|tip| tip.is_active) { 2 } else { 0 };
@@ -94,7 +95,13 @@ pub fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Resul
     fit::share(
         &mut columns,
         screen.room(),
-        &[Give::Slowly(5, FEW), Give::AtOnce(1, 12), Give::AtOnce(3, 2), Give::Slowly(5, 8), Give::AtOnce(1, 0)],
+        &[
+            Shrink::ByColumn(5, FEW),
+            Shrink::AtOnce(1, 12),
+            Shrink::AtOnce(3, 2),
+            Shrink::ByColumn(5, 8),
+            Shrink::AtOnce(1, 0),
+        ],
     );
     let [_, dates, _, units, ..] = columns;
     for tip in tips {

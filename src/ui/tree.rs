@@ -1,25 +1,26 @@
-//! The tree as text: a row an entry, narrow on long sessions.
+//! The tree as text, one row per entry (`tree`). Only branches are indented, so that long sessions stay
+//! narrow. Which rows there are comes from [`crate::core::tree`].
 
 use std::collections::VecDeque;
 
 use super::entry::{self, LONGEST_ID, ShortIds, speaker};
 use super::escape;
 use super::excerpt::beside;
-use super::fit::{self, Give};
+use super::fit::{self, Shrink};
 use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::search::{Excerpt, Query};
 use crate::core::session::Session;
 use crate::core::tree::rows::{Branch, Row, Rows};
-use crate::core::tree::shape::LeftOut;
+use crate::core::tree::shape::Omitted;
 use crate::core::words::counted;
 
-/// Columns of one level of branching.
+/// The columns of one level of branching.
 const LEVEL: usize = 5;
-/// The most levels that are drawn; deeper rows show that there are more.
+/// The most levels that are drawn; deeper rows have a mark for the others.
 const LEVELS: usize = 16;
 
-/// How the rows of one tree are drawn.
+/// Draws the rows of one tree.
 #[derive(Debug)]
 pub struct TreeText<'s> {
     session: &'s Session,
@@ -32,8 +33,8 @@ pub struct TreeText<'s> {
     query: Option<&'s Query>,
 }
 
-/// What a row says, piece by piece.
-struct Line {
+/// The pieces of a row.
+struct TreeLine {
     id: String,
     pad: String,
     gutters: String,
@@ -101,8 +102,8 @@ impl<'s> TreeText<'s> {
         let folder = self.screen.tilde(header.cwd.as_deref().unwrap_or_default());
         let version = format!("v{}", self.session.version);
         let pieces = [escape::line(&name).into_owned(), fact(&id), fact(&version), fact(&size), fact(&folder)];
-        // Without room the folder goes first, then the name, down to a few words, then the version and
-        // the id: how much there is says most.
+        // Without room the folder is removed first, then the name is cut to a few words, then version and id
+        // are removed: the size is of most use.
         const FEW: usize = 16;
         let gap = fit::width(between);
         let mut columns = pieces.each_ref().map(|piece| fit::width(piece));
@@ -110,14 +111,14 @@ impl<'s> TreeText<'s> {
             &mut columns,
             self.screen.room(),
             &[
-                Give::Slowly(4, gap + FEW),
-                Give::AtOnce(4, 0),
-                Give::Slowly(0, FEW),
-                Give::AtOnce(2, 0),
-                Give::AtOnce(1, 0),
-                Give::Slowly(0, FEW - gap),
-                Give::Slowly(3, gap + 1),
-                Give::AtOnce(3, 0),
+                Shrink::ByColumn(4, gap + FEW),
+                Shrink::AtOnce(4, 0),
+                Shrink::ByColumn(0, FEW),
+                Shrink::AtOnce(2, 0),
+                Shrink::AtOnce(1, 0),
+                Shrink::ByColumn(0, FEW - gap),
+                Shrink::ByColumn(3, gap + 1),
+                Shrink::AtOnce(3, 0),
             ],
         );
         let inks = [Ink::Strong].into_iter().chain([Ink::Dim; 4]);
@@ -126,36 +127,36 @@ impl<'s> TreeText<'s> {
         self.screen.row(inks.zip(pieces.iter().map(|piece| &**piece)))
     }
 
-    /// Lets the rows show what was searched for.
-    pub fn searching(self, query: Option<&'s Query>) -> Self {
+    /// Sets the query, whose words are highlighted.
+    pub(crate) fn searching(self, query: Option<&'s Query>) -> Self {
         Self { query, ..self }
     }
 
-    /// Gives a word that was searched for and that a row does not show.
-    pub fn lacks(&self, at: usize, words: &str) -> Option<&'s str> {
+    /// Returns a word of the query that a row does not show.
+    pub(crate) fn lacks(&self, at: usize, words: &str) -> Option<&'s str> {
         let line = self.query.map(|_| self.line(at, words, None))?;
         self.query?.missing_in(&format!("{}{}", line.label, line.text))
     }
 
-    /// Draws one row; `words` are the entry's.
+    /// Draws one row; `words` are those of its entry.
     pub fn row(&self, at: usize, words: &str) -> String {
         self.paint(at, &self.line(at, words, None))
     }
 
-    /// Draws one row with the place of a word that it does not show otherwise.
-    pub fn row_with(&self, at: usize, words: &str, excerpt: &Excerpt) -> String {
+    /// Draws one row with an excerpt around a word that it would not show.
+    pub(crate) fn row_with(&self, at: usize, words: &str, excerpt: &Excerpt) -> String {
         self.paint(at, &self.line(at, words, Some(excerpt)))
     }
 
-    /// Gives what a row says, cut to the width.
-    fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> Line {
+    /// Returns the pieces of a row, cut to the width.
+    fn line(&self, at: usize, words: &str, excerpt: Option<&Excerpt>) -> TreeLine {
         let row = self.rows.rows[at];
         let traits = self.session.traits(row.node);
         let id = self.ids.of(row.node).into_owned();
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
         let text = escape::line(&entry::row(self.screen, traits, words)).into_owned();
-        let mut line = Line {
+        let mut line = TreeLine {
             id,
             pad,
             gutters: self.gutters(row),
@@ -164,7 +165,7 @@ impl<'s> TreeText<'s> {
             text,
             marks: self.marks(at, row),
         };
-        let text = |line: &Line, room: Option<usize>| match excerpt {
+        let text = |line: &TreeLine, room: Option<usize>| match excerpt {
             Some(excerpt) => beside(speaker(traits), &line.text, excerpt, room, self.screen.paint.ascii),
             None => room.map_or_else(|| line.text.clone(), |room| self.cut(&line.text, room)),
         };
@@ -172,14 +173,15 @@ impl<'s> TreeText<'s> {
             line.text = text(&line, None);
             return line;
         };
-        // What marks the row is worth more than the end of its words, but not than all of them.
-        const GIVES: [Give; 4] = [Give::Slowly(4, 8), Give::AtOnce(5, 0), Give::AtOnce(6, 0), Give::AtOnce(7, 0)];
+        // Marks are of more use than the end of the words, but not than all of them.
+        const SHRINKS: [Shrink; 4] =
+            [Shrink::ByColumn(4, 8), Shrink::AtOnce(5, 0), Shrink::AtOnce(6, 0), Shrink::AtOnce(7, 0)];
         let mut columns = [0; 8];
         let front = [&mut line.id, &mut line.pad, &mut line.gutters, &mut line.dot];
         columns.iter_mut().zip(&front).for_each(|(columns, piece)| *columns = fit::width(piece));
         columns[4] = width;
         columns[5..].iter_mut().zip(&line.marks).for_each(|(columns, (_, mark))| *columns = 2 + fit::width(mark));
-        fit::share(&mut columns, width, &GIVES);
+        fit::share(&mut columns, width, &SHRINKS);
         for (piece, columns) in front.into_iter().zip(columns).filter(|(piece, columns)| piece.len() > *columns) {
             *piece = self.cut(piece, columns);
         }
@@ -196,7 +198,7 @@ impl<'s> TreeText<'s> {
         self.screen.cut(text, columns).into_owned()
     }
 
-    fn paint(&self, at: usize, line: &Line) -> String {
+    fn paint(&self, at: usize, line: &TreeLine) -> String {
         let paint = self.screen.paint;
         let mut out = String::new();
         paint.push(&mut out, Ink::Dim, &line.id);
@@ -244,11 +246,10 @@ impl<'s> TreeText<'s> {
         Vec::from(pieces).concat()
     }
 
-    /// Gives what stands behind the text, what matters most last: rows that are left out, a missing
-    /// parent, the leaf.
+    /// Returns the marks after the text, the most important last: omitted rows, a missing parent, the leaf.
     fn marks(&self, at: usize, row: Row) -> Vec<(Ink, String)> {
         let mut marks = Vec::new();
-        marks.extend(left_out(row.left_out).map(|mark| (Ink::Dim, mark)));
+        marks.extend(omitted(row.omitted).map(|mark| (Ink::Dim, mark)));
         if let Some(missing) = self.session.missing_parent(row.node) {
             let missing: String = missing.chars().take(36).collect();
             marks.push((Ink::Warning, format!("(parent {} missing)", escape::line(&missing))));
@@ -264,8 +265,8 @@ impl<'s> TreeText<'s> {
     }
 }
 
-/// Says how many rows are left out around one, if any.
-pub fn left_out(LeftOut { above, below }: LeftOut) -> Option<String> {
+/// Returns words for the rows omitted next to one, if there are any.
+pub(crate) fn omitted(Omitted { above, below }: Omitted) -> Option<String> {
     match (above, below) {
         (0, 0) => None,
         (above, 0) => Some(format!("(+{above} above)")),

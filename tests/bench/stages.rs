@@ -22,7 +22,7 @@ use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
 use session_tree::core::session::body::Bodies;
 use session_tree::core::tree::walk;
-use session_tree::ui::rows::{LineRows, Place};
+use session_tree::ui::jsonl::{JsonlRows, TreePlace};
 use tempfile::NamedTempFile;
 
 use profile::{Goal, Options, Profile};
@@ -155,9 +155,10 @@ fn render(session: &Session, out: &mut Vec<u8>) {
     let depths = walk::depths(session, &order);
     let active = walk::active(session, leaf);
     let mut bodies = Bodies::new(session);
-    let rows = LineRows::new(&mut bodies);
+    let rows = JsonlRows::new(&mut bodies);
     for node in order {
-        let place = Place { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
+        let place =
+            TreePlace { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
         rows.push_json(out, node, place).expect("the file can be read");
         out.push(b'\n');
     }

@@ -328,7 +328,7 @@ fn messages(session: &Session) -> Vec<Vec<u8>> {
         message::write(&mut out, &mut bodies, item).unwrap();
         out
     };
-    context(session).items.iter().map(message).collect()
+    context(session).messages.iter().map(message).collect()
 }
 
 /// Returns the rows of `tree --format jsonl` with some of their members.
@@ -669,7 +669,7 @@ fn c54_c56_unknown_types_are_shown_by_name() {
     let types = types("c56-omp-only-types");
     assert_eq!(types[9], json!(["from_the_future", "[from_the_future]"]));
     assert!(types.iter().all(|row| row[1].as_str().is_some_and(|text| !text.is_empty())), "{types:?}");
-    let state = context(&session("c56-omp-only-types")).state;
+    let state = context(&session("c56-omp-only-types")).settings;
     assert_eq!((state.mode.as_str(), state.mode_data.as_deref()), ("plan", Some(r#"{"planFile":"PLAN.md"}"#)));
     assert_eq!(state.models.get("default").map(String::as_str), Some("acme/m-1"));
     assert_eq!((state.service_tier, state.ttsr_rules), (None, vec!["no-todo".to_owned()]));
@@ -742,7 +742,7 @@ fn c62_a_long_chain_is_not_indented() {
     let session = support::session(input.as_bytes());
     assert_eq!((session.len(), session.roots().len()), (3000, 1));
     assert_eq!(walk::path(&session, session.leaf()).len(), 3000);
-    assert_eq!(context(&session).items.len(), 300);
+    assert_eq!(context(&session).messages.len(), 300);
     let order = walk::display_order(&session, session.leaf());
     assert_eq!(walk::depths(&session, &order)[2999], 2999);
     let laid_out = support::lay_out(&session, session.leaf(), &order, |_| true);

@@ -130,7 +130,7 @@ fn normal_for_model(messages: &[Value]) -> Vec<Value> {
 fn messages(case: &Case, context: &Context, for_model: bool) -> Vec<Value> {
     let mut bodies = Bodies::new(&case.session);
     let mut out = Vec::new();
-    for &item in &context.items {
+    for &item in &context.messages {
         let (mut stored, mut sent) = (Vec::new(), Vec::new());
         message::write(&mut stored, &mut bodies, item).unwrap();
         if !for_model {
@@ -262,7 +262,7 @@ fn contexts_for_models_are_those_of_the_agents() {
 #[test]
 fn contexts_hold_the_settings_of_the_agents() {
     for_each_context(|case, agent, context, expected, what| {
-        let state = &context.state;
+        let state = &context.settings;
         assert_eq!(json!(state.thinking_level), expected["thinkingLevel"], "{what}");
         if agent == "pi" {
             if !case.changes_model_by("model") {
@@ -298,7 +298,7 @@ fn stats_count_the_messages_of_the_agents_by_role() {
             let name = message[member].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
             *theirs.entry((role, name)).or_default() += 1;
         }
-        let part = |part: &stats::Part| ((part.role.to_owned(), part.name.clone()), part.size.messages);
+        let part = |part: &stats::MessageGroup| ((part.role.to_owned(), part.name.clone()), part.size.messages);
         assert_eq!(stats.parts.iter().map(part).collect::<BTreeMap<_, _>>(), theirs, "{what}");
         assert_eq!(stats.all.messages, theirs.values().sum::<usize>(), "{what}");
     });

@@ -1,8 +1,8 @@
-//! The shape of the shown tree: landmarks, folded rows, tips and knots, on trees as small as shows
+//! The shape of the shown tree: landmarks, folded rows, tips and runs, on the smallest trees that show
 //! the rule (cli.md: "tree").
 
 use session_tree::core::session::{NodeId, Session};
-use session_tree::core::tree::shape::{LeftOut, Shape};
+use session_tree::core::tree::shape::{Omitted, Shape};
 use session_tree::core::tree::walk;
 
 use crate::cli::{HEADER, entry, label, message};
@@ -81,7 +81,7 @@ fn folded_rows_are_counted_above_the_next_row() {
     let session = session("a< b<a c<b d<c e<d f<c g<f H<g i<H", &[]);
     let shape = shape(&session);
     let folded = shape.folded(&shape.landmarks(&session, session.leaf()));
-    let above: Vec<_> = (0..folded.nodes.len()).map(|row| folded.left_out(row).above).collect();
+    let above: Vec<_> = (0..folded.nodes.len()).map(|row| folded.omitted(row).above).collect();
     assert_eq!(ids(&session, &folded, &[true; 3]), "c i e");
     assert_eq!(above, [2, 2, 1]);
     assert_eq!([0, 1, 2].map(|row| folded.above(row)), [None, Some(0), Some(0)]);
@@ -97,10 +97,10 @@ fn rows_too_deep_are_counted_below_their_ancestor() {
     let deep = |node: NodeId| walk::path(&session, Some(node)).len() > 2;
     let shows = |node: NodeId| is_shown(&session, node);
     let mut shape = Shape::new(&session, &order, |node| shows(node) && !deep(node));
-    shape.note_below(session.nodes().filter(|&node| shows(node) && deep(node)));
-    assert_eq!([0, 1].map(|row| shape.left_out(row).below), [0, 3]);
+    shape.omit_below(session.nodes().filter(|&node| shows(node) && deep(node)));
+    assert_eq!([0, 1].map(|row| shape.omitted(row).below), [0, 3]);
     let folded = shape.folded(&shape.landmarks(&session, session.leaf()));
-    assert_eq!(folded.left_out(0), LeftOut { above: 1, below: 3 });
+    assert_eq!(folded.omitted(0), Omitted { above: 1, below: 3 });
 }
 
 #[test]
@@ -147,12 +147,12 @@ fn straight_runs_are_one_knot() {
     let check = |tree: &str, expected: &str| {
         let session = session(tree, &[]);
         let shape = shape(&session);
-        let knots = shape.knots(&shape.sights(&session, session.leaf()));
-        let knots = knots.iter().map(|knot| {
+        let runs = shape.runs(&shape.graph_landmarks(&session, session.leaf()));
+        let runs = runs.iter().map(|knot| {
             let ids: String = shape.nodes[knot.rows.clone()].iter().map(|&node| session.id(node)).collect();
             knot.above.map_or(ids.clone(), |above| format!("{above}>{ids}"))
         });
-        assert_eq!(knots.collect::<Vec<_>>().join(" "), expected, "{tree}");
+        assert_eq!(runs.collect::<Vec<_>>().join(" "), expected, "{tree}");
     };
     check("a<", "a");
     check("a< b<a", "a 0>b");

@@ -1,6 +1,6 @@
 //! Tables fit the screen: what gives way, in which order, and that no row is ever wider.
 
-use session_tree::ui::list::{Column, Listing, PIECE};
+use session_tree::ui::list::{CHUNK, Column, Listing};
 use session_tree::ui::screen::Screen;
 use unicode_width::UnicodeWidthStr;
 
@@ -62,7 +62,7 @@ fn the_first_rows_decide_on_the_widths() {
     let screen = Screen { width: Some(30), ..Screen::default() };
     let mut listing =
         Listing::new(&[Column::Whole("id", 2), Column::Text("label", 0), Column::Text("text", 0)], &screen);
-    let first = vec![row(&["a", "short", "one"]); PIECE];
+    let first = vec![row(&["a", "short", "one"]); CHUNK];
     assert!(listing.rows(first).starts_with("id  label  text\na   short  one\na   short  one\n"));
     assert_eq!(
         listing.rows(vec![row(&["bb", "longer", "goes on as far as it can"])]),

@@ -9,12 +9,12 @@ use super::super::{App, lookup};
 use crate::core::check::why;
 use crate::core::naming::files::{self, Named};
 use crate::ui;
-use crate::ui::check::Form;
-use crate::ui::report::{About, Failure};
+use crate::ui::check::FindingFormat;
+use crate::ui::report::{AboutFile, Failure};
 
 /// Explains where agents resume the one session.
-pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: Form) -> Result<ExitCode> {
-    if matches!(form, Form::Github | Form::Sarif) {
+pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: FindingFormat) -> Result<ExitCode> {
+    if matches!(form, FindingFormat::Github | FindingFormat::Sarif) {
         let hint = "use `--format text` or `--format json`";
         return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
     }
@@ -28,6 +28,6 @@ pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: Form) -> Result<Exit
         let _progress = app.reading(&source);
         why::explain(source, app.jobs)
     });
-    ui::check::why(&path.display().to_string(), &why.about(path)?, form == Form::Json, &app.screen)?;
+    ui::check::why(&path.display().to_string(), &why.about(path)?, form == FindingFormat::Json, &app.screen)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ use crate::core::migrate;
 use crate::core::migrate::file::{self, Outcome, Status};
 use crate::core::naming::files::Named;
 use crate::ui::output::Output;
-use crate::ui::report::{About, Failure};
+use crate::ui::report::{AboutFile, Failure};
 
 /// Writes the new form of one file elsewhere.
 pub(super) fn write(app: &App, files: &[Named], output: &Path, patience: Patience<'_>) -> Result<Outcome> {

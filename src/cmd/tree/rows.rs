@@ -16,9 +16,9 @@ use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
 use crate::ui::excerpt::beside;
 use crate::ui::fit;
-use crate::ui::list::{Column, Listing, PIECE};
+use crate::ui::jsonl::{self as in_order, JsonlRows, TreePlace};
+use crate::ui::list::{CHUNK, Column, Listing};
 use crate::ui::output::{Output, safe_json};
-use crate::ui::rows::{self as in_order, LineRows, Place};
 use crate::ui::tree::TreeText;
 
 impl Printer<'_> {
@@ -48,7 +48,7 @@ impl Printer<'_> {
 
     fn plain_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
         let session = self.session;
-        let lines = LineRows::new(&mut self.bodies);
+        let lines = JsonlRows::new(&mut self.bodies);
         let reads = rows.iter().filter(|row| session.row_words(row.node).is_none()).count();
         let jobs = Self::jobs_for(self.app, rows.len(), reads);
         in_order::write(output, rows.len(), jobs, |range, out| {
@@ -106,7 +106,7 @@ impl Printer<'_> {
             Column::Text("text", if is_search { 400 } else { 0 }),
         ];
         let mut listing = Listing::new(&columns, screen);
-        for piece in nodes.chunks(PIECE) {
+        for piece in nodes.chunks(CHUNK) {
             let mut rows = Vec::with_capacity(piece.len());
             for &node in piece {
                 let words = self.bodies.words(node)?;
@@ -150,10 +150,10 @@ impl Printer<'_> {
         let active = walk::active(session, self.leaf);
         let mut output = Output::new();
         let (nodes, leaf) = (&shape.nodes, self.leaf);
-        let rows = LineRows::new(&mut self.bodies);
+        let rows = JsonlRows::new(&mut self.bodies);
         let add = |out: &mut Vec<u8>, node: NodeId| {
             let place =
-                Place { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
+                TreePlace { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
             rows.push_json(out, node, place)
         };
         let reads = nodes.iter().filter(|&&node| rows.reads(node)).count();

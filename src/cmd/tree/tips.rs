@@ -9,7 +9,7 @@ use crate::core::tree::shape::Tip;
 use crate::core::tree::view::ShownTree;
 use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds};
-use crate::ui::json::{Time, TipRow};
+use crate::ui::json::{StoredTime, TipRow};
 use crate::ui::output::Output;
 use crate::ui::tips::{self, TipText};
 use crate::ui::tree::TreeText;
@@ -73,7 +73,7 @@ impl Printer<'_> {
 
     fn tip_object(&mut self, tip: &Tip) -> Result<Vec<u8>> {
         let session = self.session;
-        let timestamp = Time::of(&mut self.bodies, tip.node)?;
+        let timestamp = StoredTime::of(&mut self.bodies, tip.node)?;
         let text = self.bodies.words(tip.first)?;
         let row = TipRow {
             entry_id: session.id(tip.node),

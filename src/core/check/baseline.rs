@@ -1,14 +1,14 @@
-//! Findings that are known and do not count: a file of JSON lines, one a finding.
+//! Baselines: files that list known findings, one JSON object per line, which `check` then ignores.
 //!
-//! A finding is known by file, code, and entry, or by its line if it is about no entry: session
-//! files only grow, so that both stay what they are.
+//! A finding is identified by file, code and entry, or by its line if it is not about an entry. Session
+//! files only grow, so that both stay the same.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use super::{Checked, Code, Spot};
+use super::{Checked, Code, RawFinding};
 use crate::core::disk::lock::Patience;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write::{self, Manners, Place, SideEffects};
@@ -17,12 +17,12 @@ use crate::core::error::{Error, Result};
 use crate::core::json::Object;
 use crate::core::read::source::Source;
 
-/// The first line of such a file, by which it is told from other files.
+/// The first line of such a file, by which it is recognized.
 const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
 
-/// What tells findings apart.
+/// What identifies a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct KnownFinding {
     path: String,
     code: Code,
     entry: Option<String>,
@@ -31,14 +31,14 @@ struct Key {
 
 /// Known findings.
 #[derive(Clone, Debug, Default)]
-pub struct Baseline(BTreeSet<Key>);
+pub(crate) struct Baseline(BTreeSet<KnownFinding>);
 
 impl Baseline {
     /// Reads a baseline file.
     ///
     /// # Errors
     /// [`Error::Usage`] if it is another file, [`Error::Io`].
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         Self::read(&fs::read(path).map_err(Error::io("cannot read the baseline"))?)
     }
 
@@ -46,7 +46,7 @@ impl Baseline {
     ///
     /// # Errors
     /// As [`write::create`] and [`write::replace`].
-    pub fn save(&self, path: &Path, patience: Patience<'_>) -> Result<SideEffects> {
+    pub(crate) fn save(&self, path: &Path, patience: Patience<'_>) -> Result<SideEffects> {
         if fs::symlink_metadata(path).is_err() {
             return write::create(path, &Rights::usual(), patience, &mut |out| self.write(out));
         }
@@ -61,40 +61,40 @@ impl Baseline {
         let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let is_first = |line: &[u8]| line.trim_ascii() == FIRST.as_bytes();
         if !lines.next().is_none_or(is_first) {
-            return Err(no_baseline());
+            return Err(not_a_baseline());
         }
         let mut known = Self::default();
         for line in lines {
-            let entry = scan.read(line).map_err(|_| no_baseline())?;
+            let entry = scan.read(line).map_err(|_| not_a_baseline())?;
             let code = entry.get_str("code").and_then(|code| Code::find(&code));
-            let (Some(path), Some(code)) = (entry.get_str("path"), code) else { return Err(no_baseline()) };
+            let (Some(path), Some(code)) = (entry.get_str("path"), code) else { return Err(not_a_baseline()) };
             let line = entry.get("line").and_then(|line| std::str::from_utf8(line.bytes()).ok()?.parse().ok());
             let entry = entry.get_str("entryId").map(|id| id.into_owned());
-            known.0.insert(Key { path: path.into_owned(), code, entry, line: line.unwrap_or(0) });
+            known.0.insert(KnownFinding { path: path.into_owned(), code, entry, line: line.unwrap_or(0) });
         }
         Ok(known)
     }
 
     /// Returns whether a finding in a file is known.
-    pub fn knows(&self, path: &str, checked: &Checked, spot: &Spot) -> bool {
-        !self.0.is_empty() && self.0.contains(&Key::of(path, checked, spot))
+    pub(crate) fn knows(&self, path: &str, checked: &Checked, finding: &RawFinding) -> bool {
+        !self.0.is_empty() && self.0.contains(&KnownFinding::of(path, checked, finding))
     }
 
     /// Adds a finding.
-    pub fn add(&mut self, path: &str, checked: &Checked, spot: &Spot) {
-        self.0.insert(Key::of(path, checked, spot));
+    pub(crate) fn add(&mut self, path: &str, checked: &Checked, finding: &RawFinding) {
+        self.0.insert(KnownFinding::of(path, checked, finding));
     }
 
-    /// Adds what another one knows.
-    pub fn merge(&mut self, other: Self) {
+    /// Adds the findings of another baseline.
+    pub(crate) fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Writes the file, in an order that keeps changes small.
+    /// Writes the file, sorted so that changes stay small.
     ///
     /// # Errors
-    /// What `out` says.
-    pub fn write(&self, out: &mut dyn Write) -> Result<()> {
+    /// Those of `out`.
+    pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut line = FIRST.as_bytes().to_vec();
         for key in &self.0 {
             line.push(b'\n');
@@ -113,17 +113,17 @@ impl Baseline {
     }
 }
 
-impl Key {
-    fn of(path: &str, checked: &Checked, spot: &Spot) -> Self {
-        let entry = checked.entry_id(spot).map(str::to_owned);
-        let line = if entry.is_some() { 0 } else { spot.line };
-        Self { path: path.strip_prefix("./").unwrap_or(path).to_owned(), code: spot.code, entry, line }
+impl KnownFinding {
+    fn of(path: &str, checked: &Checked, finding: &RawFinding) -> Self {
+        let entry = checked.entry_id(finding).map(str::to_owned);
+        let line = if entry.is_some() { 0 } else { finding.line };
+        Self { path: path.strip_prefix("./").unwrap_or(path).to_owned(), code: finding.code, entry, line }
     }
 }
 
-fn no_baseline() -> Error {
+fn not_a_baseline() -> Error {
     Error::Usage {
         message: "it is not a baseline of `check`".to_owned(),
-        hint: "`--update-baseline` writes one; it replaces no other file".to_owned(),
+        hint: "`--update-baseline` writes one; it does not replace other files".to_owned(),
     }
 }

@@ -1,19 +1,19 @@
-//! The codes of findings: stable names, how grave each is, and what agents do. The README's table
-//! is made from here.
+//! The codes of findings: stable ids and names, severities, and what agents do. The table in the README
+//! and the rules in SARIF are made from here; ids and names must never change.
 //!
-//! What agents do was measured, not guessed: a small file for each code, opened with pi 1.6.0, omp
-//! 13.19.0 and omp 18.2.3.
+//! What agents do was measured with a small file for each code, opened with pi 1.6.0, omp 13.19.0 and
+//! omp 18.2.3.
 
 use std::fmt::Write;
 
 use crate::core::error::{Error, Result};
 
-/// How grave a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// An agent loses or misreads something.
     Error,
-    /// Suspicious: agents cope, or only some of them do not.
+    /// It is suspicious: most agents cope.
     Warning,
 }
 
@@ -27,85 +27,83 @@ impl Severity {
     }
 }
 
-/// What is known of a code.
-struct Entry {
+/// The row of a code.
+struct CodeInfo {
     code: Code,
     id: &'static str,
     name: &'static str,
-    /// What it means, for the table.
     title: &'static str,
-    /// What agents do with it.
     agents: &'static str,
 }
 
 macro_rules! codes {
     ($($(#[doc = $title:literal])+ $code:ident = $id:literal $name:literal: $agents:literal;)+) => {
-        /// What can be wrong with a session file.
+        /// The kinds of problems of a session file.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[doc = $title])+ $code,)+
         }
 
         /// Every code, in the order of the enum.
-        const CODES: &[Entry] = &[
-            $(Entry { code: Code::$code, id: $id, name: $name, title: concat!($($title),+), agents: $agents },)+
+        const CODES: &[CodeInfo] = &[
+            $(CodeInfo { code: Code::$code, id: $id, name: $name, title: concat!($($title),+), agents: $agents },)+
         ];
     };
 }
 
 codes! {
-    /// not a session: no session header stands first
+    /// not a session: it does not start with a session header
     NotASession = "E001" "not-a-session":
-        "pi refuses the file; omp 13 replaces it with an empty session, so that everything in it is gone; omp 18 refuses it";
+        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it";
     /// an empty file, or blank lines only
     Empty = "E002" "empty":
         "pi writes a header into an empty file and refuses one of blank lines; omp writes a header over it";
     /// the header line is damaged or has no `id`
     UnreadableHeader = "E003" "unreadable-header":
-        "pi refuses the file; omp 13 replaces it with an empty session, so that everything in it is gone; omp 18 refuses it";
-    /// a foreign line stands before the header
+        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it";
+    /// a foreign line before the header
     HeaderNotFirst = "E004" "header-not-first":
-        "pi refuses the file; omp 13 replaces it with an empty session, so that everything in it is gone; omp 18 refuses it";
+        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it";
     /// a line that is not one JSON object
     MalformedLine = "E005" "malformed-line":
-        "pi and omp skip it without a word; omp 18 rewrites the file without it when it next saves";
+        "pi and omp skip it silently; omp 18 rewrites the file without it when it next saves";
     /// an unfinished last line: cut off, or a writer is still at work
     TornLine = "E006" "torn-line":
-        "pi skips it and closes it with a line end; omp 13 skips it and glues its next entry to it, which is lost too; omp 18 rewrites the file without it when it next saves";
+        "pi skips it and adds a line end; omp 13 skips it and appends its next entry to it, which is lost too; omp 18 rewrites the file without it when it next saves";
     /// several records on one line
     GluedObjects = "E007" "glued-objects":
         "pi skips the whole line; omp keeps the first record if all are whole, else it skips the line too; omp 18 rewrites the file without it when it next saves";
-    /// NUL bytes, as a crash of the system leaves them
+    /// NUL bytes, such as a crash of the system leaves
     NulRun = "E008" "nul-run":
-        "pi and omp skip the line without a word; omp 18 rewrites the file without it when it next saves";
+        "pi and omp skip the line silently; omp 18 rewrites the file without it when it next saves";
     /// a byte order mark before the header
     Bom = "E009" "byte-order-mark": "pi refuses the file; omp opens it";
     /// two different entries with one id
     DuplicateId = "E010" "duplicate-id":
-        "the later one counts, the earlier is never shown to the model; the tree shows everything below it twice, and if it makes an entry its own ancestor, pi and omp never finish opening";
+        "the later one counts, the model never gets the earlier one; the tree shows everything below it twice, and if an entry becomes its own ancestor, pi and omp never finish opening";
     /// an entry whose parent is not in the file
     Orphan = "E011" "orphan":
-        "pi and omp start the conversation there and tell the model nothing of what came before";
+        "pi and omp start the conversation there; the model gets nothing from before";
     /// entries that are each other's ancestors
     Cycle = "E012" "cycle":
-        "if the leaf hangs on the loop, pi and omp 13 never finish opening and take all memory; omp 18 cuts it; off the path they do not show these entries";
+        "if the leaf is on or below the loop, pi and omp 13 never finish opening and use up all memory; omp 18 cuts it; otherwise they do not show these entries";
     /// an entry that is its own parent
     SelfParent = "E013" "self-parent":
-        "if the leaf hangs on it, pi and omp 13 never finish opening and take all memory; omp 18 starts there; off the path it is shown as a root";
-    /// a foreign line, or no object at all, comes last, where agents look for the leaf
+        "if the leaf is at or below it, pi and omp 13 never finish opening and use up all memory; omp 18 starts there; otherwise it is shown as a root";
+    /// the last line, where agents look for the leaf, is a foreign line or not an object
     ForeignLeaf = "E014" "foreign-leaf":
         "pi and omp resume there: an empty conversation, and the next message is written without a parent";
-    /// the header's version is none, or it is missing although the entries have ids
+    /// the header's version is invalid, or missing although the entries have ids
     UnknownVersion = "E015" "unknown-version":
-        "missing, true or below 2, pi and omp take it for version 1: they give every entry a new id and make one list of all branches; other odd ones they take for version 3";
-    /// a message entry without a message, or without a role that anybody knows
+        "pi and omp take a missing one, `true` and numbers below 2 for version 1: they give every entry a new id and put all branches into one list; they take others for version 3";
+    /// a message entry without a message, or without a known role
     MalformedMessage = "E016" "malformed-message":
-        "without a message pi opens the file but cannot build the conversation, and omp cannot open it; one without a known role is left out";
+        "without a message pi opens the file but cannot build the conversation, and omp cannot open it; a message without a known role is left out";
     /// `content` is missing or null
     MissingContent = "E017" "missing-content":
-        "pi and omp read it as empty or pass it on, but the session is not in their lists; omp 18 leaves such a custom message out and cannot build the conversation over such an assistant message";
+        "pi and omp read it as empty or pass it on, but the session is missing from their lists; omp 18 leaves out such a custom message and cannot build the conversation after such an assistant message";
     /// an assistant message without `usage`
-    NoUsage = "E018" "no-usage": "omp 13 cannot open the file; pi and omp 18 open it and count its cost as nothing";
+    NoUsage = "E018" "no-usage": "omp 13 cannot open the file; pi and omp 18 open it and count a cost of 0";
     /// a second session header
     SecondHeader = "W001" "second-header": "pi and omp 13 ignore it; omp 18 shows it as an entry of its own";
     /// version 1 or 2
@@ -116,56 +114,56 @@ codes! {
     BadUtf8 = "W004" "bad-utf8": "pi and omp read U+FFFD in their place";
     /// half of a surrogate pair in a string
     LoneSurrogate = "W005" "lone-surrogate": "pi and omp keep it and send it on; some providers refuse the request";
-    /// a line that stands in the file twice
+    /// a line that is in the file twice
     DuplicateLine = "W006" "duplicate-line":
-        "pi and omp show everything below it once more in the tree for every copy; the conversation is the same";
+        "pi and omp show everything below it once more in the tree for every copy; the conversation is unchanged";
     /// a line without an `id`, of another program
-    ForeignLine = "W007" "foreign-line": "pi and omp show it as a root of its own; the conversation is the same";
-    /// the leaf is bookkeeping on an older branch: not the newest conversation is resumed
+    ForeignLine = "W007" "foreign-line": "pi and omp show it as a root of its own; the conversation is unchanged";
+    /// the leaf is a bookkeeping entry on an older branch, so agents do not resume the newest conversation
     LeafOnOlderBranch = "W008" "leaf-on-older-branch": "pi and omp resume on that older branch";
     /// a label for an entry that is not in the file
-    LabelWithoutTarget = "W009" "label-without-target": "pi and omp show it nowhere";
-    /// a compaction keeps from an entry on that is not in the file
+    LabelWithoutTarget = "W009" "label-without-target": "pi and omp do not show it";
+    /// a compaction names a first kept entry that is not in the file
     KeptEntryMissing = "W010" "kept-entry-missing":
-        "pi and omp give the model the summary and what comes after it, and none of the messages that were to be kept";
-    /// a compaction keeps from an entry on that is not above it
+        "pi and omp give the model the summary and what comes after it, but none of the messages to be kept";
+    /// a compaction names a first kept entry that is not above it
     KeptEntryOffPath = "W011" "kept-entry-off-path":
-        "pi and omp give the model the summary and what comes after it, and none of the messages that were to be kept";
-    /// a tool call in the conversation that nothing answers
+        "pi and omp give the model the summary and what comes after it, but none of the messages to be kept";
+    /// a tool call in the conversation without a result
     CallWithoutResult = "W012" "call-without-result":
-        "pi and omp 13 send it as it is, and strict providers refuse the request";
-    /// a tool result in the conversation that answers no call
+        "pi and omp 13 send it unchanged, and strict providers refuse the request";
+    /// a tool result in the conversation without a call
     ResultWithoutCall = "W013" "result-without-call":
-        "pi and omp send it as it is, and strict providers refuse the request";
-    /// what omp 18 leaves out of the conversation: failed turns that said something, and calls without an answer
+        "pi and omp send it unchanged, and strict providers refuse the request";
+    /// left out of the conversation by omp 18: failed turns with content, and calls without a result
     LeftOut = "W014" "left-out-by-omp-18":
-        "omp 18 leaves it out of what the model sees; pi, omp 13 and `session-tree context` show it";
-    /// content, or a block of it, that is not what it says it is
+        "omp 18 does not give it to the model; pi, omp 13 and `session-tree context` show it";
+    /// content, or a block of it, that does not have the form of its type
     OddContent = "W015" "odd-content":
-        "pi and omp pass it on as it is; if they cannot read it, the session is not in their lists, or the provider refuses it";
-    /// a timestamp that is missing or names no time
-    UnreadableTime = "W016" "unreadable-time": "pi and omp open it; where they sort by time, its place is arbitrary";
+        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request";
+    /// a timestamp that is missing or not a time
+    UnreadableTime = "W016" "unreadable-time": "pi and omp open it; where they sort by time, its position is arbitrary";
     /// more than five minutes older than its parent
-    TimeBackwards = "W017" "time-backwards": "pi and omp do not mind; among its siblings it may stand in the wrong place";
-    /// a further root where nobody went back to the start
+    TimeBackwards = "W017" "time-backwards": "pi and omp accept it; among its siblings it may be in the wrong position";
+    /// a further root that no agent made by going back to the start
     SeveralRoots = "W018" "several-roots":
-        "pi and omp start the conversation there and tell the model nothing of what came before";
+        "pi and omp start the conversation there; the model gets nothing from before";
     /// two agents wrote to the file at the same time
     InterleavedWriters = "W019" "interleaved-writers":
-        "pi and omp show two branches and resume on the one that was written to last; the other is not part of the conversation";
-    /// an image that is kept in another file, which is missing
+        "pi and omp show two branches and resume on the one written to last; the other is not part of the conversation";
+    /// an image stored in another file, which is missing
     MissingBlob = "W020" "missing-blob": "omp cannot show or send the image; pi never can";
     /// an entry of more than 10 MB
-    BigEntry = "W021" "big-entry": "pi and omp read it, slowly; it is part of every request while it is in the conversation";
-    /// escape sequences for terminals in a text, other than colours
+    BigEntry = "W021" "big-entry": "pi and omp read it, slowly; while it is in the conversation it is part of every request";
+    /// terminal escape sequences in a text, other than colours
     TerminalEscape = "W022" "terminal-escape":
-        "pi and omp keep it; a program that prints it as it is lets it move the cursor, or set title and clipboard";
-    /// the last line is whole, but no line end follows
-    NoLineEnd = "W023" "no-line-end": "pi adds the line end; omp glues its next entry to the line, and both are lost";
+        "pi and omp keep it; in a program that prints it unchanged it can move the cursor, or set title and clipboard";
+    /// the last line is whole, but without a line end
+    NoLineEnd = "W023" "no-line-end": "pi adds the line end; omp appends its next entry to the line, and both are lost";
     /// a header with odd members
-    OddHeader = "W024" "odd-header": "pi and omp open it; lists show no folder, or a wrong time";
+    OddHeader = "W024" "odd-header": "pi and omp open it; their lists show no folder, or a wrong time";
     /// an entry without a type
-    UntypedEntry = "W025" "untyped-entry": "pi and omp keep it in the tree; it says nothing to the model";
+    UntypedEntry = "W025" "untyped-entry": "pi and omp keep it in the tree; the model gets nothing from it";
 }
 
 impl Code {
@@ -176,7 +174,7 @@ impl Code {
 
     /// Finds a code by its id or its name.
     pub fn find(text: &str) -> Option<Self> {
-        let is_meant = |entry: &&Entry| entry.id.eq_ignore_ascii_case(text) || entry.name == text;
+        let is_meant = |entry: &&CodeInfo| entry.id.eq_ignore_ascii_case(text) || entry.name == text;
         CODES.iter().find(is_meant).map(|entry| entry.code)
     }
 
@@ -213,28 +211,28 @@ impl Code {
         self.entry().id
     }
 
-    /// Returns the stable name, as `malformed-line`.
+    /// Returns the stable name, such as `malformed-line`.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// Returns what it means.
+    /// Returns what it means, in a few words.
     pub fn title(self) -> &'static str {
         self.entry().title.trim()
     }
 
-    /// Returns what agents do with it.
+    /// Returns what agents do.
     pub fn agents(self) -> &'static str {
         self.entry().agents
     }
 
-    /// Returns how grave it is.
+    /// Returns the severity.
     pub fn severity(self) -> Severity {
         if self.id().starts_with('E') { Severity::Error } else { Severity::Warning }
     }
 
-    fn entry(self) -> &'static Entry {
-        // Every variant is made together with its row, in one order.
+    fn entry(self) -> &'static CodeInfo {
+        // The macro makes the variants and the rows in the same order.
         &CODES[self as usize]
     }
 }

@@ -1,10 +1,11 @@
-//! What is wrong with the conversation as a model would get it.
+//! Findings in the conversation as a model would get it at the leaf: failed turns, tool calls without
+//! results and results without calls, and what compactions keep. All else is up to [`super::tree`].
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Code, Detail, Spot};
-use crate::core::context::{self, Item};
+use super::{Code, Detail, RawFinding};
+use crate::core::context::{self, ContextMessage};
 use crate::core::entry::{Kind, Role, StopReason};
 use crate::core::error::Result;
 use crate::core::read::inspect::LineNotes;
@@ -12,30 +13,30 @@ use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
-pub(super) fn check(session: &Session, notes: &LineNotes, spots: &mut Vec<Spot>) -> Result<()> {
+pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
-    let last = context.items.iter().find_map(|item| match *item {
-        Item::Compaction(node) => Some(node),
+    let last = context.messages.iter().find_map(|item| match *item {
+        ContextMessage::Compaction(node) => Some(node),
         _ => None,
     });
-    let messages = context.items.iter().filter_map(|item| match *item {
-        Item::Stored(node) | Item::Edited { target: node, .. } => Some(node),
+    let messages = context.messages.iter().filter_map(|item| match *item {
+        ContextMessage::Stored(node) | ContextMessage::Edited { target: node, .. } => Some(node),
         _ => None,
     });
     let messages: Vec<NodeId> = messages.filter(|&node| session.traits(node).kind == Kind::Message).collect();
     for &node in &messages {
-        // One that broke off before it said anything is missed by nobody.
+        // Nothing is lost with a turn that failed before it said anything.
         let says = session.traits(node).has_text || !of_line(&notes.calls, session.line(node)).is_empty();
         if says && is_failed(&mut bodies, node)? {
-            spots.push(Spot::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
         }
     }
-    calls(session, notes, &messages, spots);
-    compactions(session, &mut bodies, last, spots)
+    calls(session, notes, &messages, found);
+    compactions(session, &mut bodies, last, found)
 }
 
-/// Tells whether an assistant's turn ended in failure.
+/// Returns whether an assistant's turn failed.
 fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
     let traits = bodies.session().traits(node);
     Ok(traits.role == Role::Assistant
@@ -49,14 +50,14 @@ fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
         })
 }
 
-/// Gives the places of what was noted of a line.
+/// Returns the range of the notes on a line.
 fn of_line(list: &[(u32, u64)], line: u32) -> Range<usize> {
     list.partition_point(|(other, _)| *other < line)..list.partition_point(|(other, _)| *other <= line)
 }
 
-/// Pairs tool calls with their results. The last calls of all may still be at work.
-fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], spots: &mut Vec<Spot>) {
-    // Place among the calls by the hash of their ids.
+/// Pairs tool calls with their results. Calls of the last turn may still be running.
+fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], found: &mut Vec<RawFinding>) {
+    // The call's entry and its place among the calls, by the hash of the call's id.
     let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
     for &node in messages {
         let line = session.line(node);
@@ -66,7 +67,7 @@ fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], spots: &mut 
         for place in of_line(&notes.results, line) {
             let call = notes.results[place].1;
             if open.remove(&call).is_none() {
-                spots.push(Spot::new(Code::ResultWithoutCall, line, Some(node), Detail::Call(call)));
+                found.push(RawFinding::new(Code::ResultWithoutCall, line, Some(node), Detail::Call(call)));
             }
         }
     }
@@ -76,22 +77,26 @@ fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], spots: &mut 
     open.sort_unstable();
     for (_, node, call) in open {
         let line = session.line(node);
-        spots.push(Spot::new(Code::CallWithoutResult, line, Some(node), Detail::Call(call)));
-        spots.push(Spot::new(Code::LeftOut, line, Some(node), Detail::Call(call)));
+        found.push(RawFinding::new(Code::CallWithoutResult, line, Some(node), Detail::Call(call)));
+        found.push(RawFinding::new(Code::LeftOut, line, Some(node), Detail::Call(call)));
     }
 }
 
-/// Looks at what compactions say they keep.
-///
-/// `last` is the one that counts at the leaf.
-fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>, spots: &mut Vec<Spot>) -> Result<()> {
+/// Finds compactions whose first kept entry is missing or not above them. `last` is the one in force at
+/// the leaf.
+fn compactions(
+    session: &Session,
+    bodies: &mut Bodies<'_>,
+    last: Option<NodeId>,
+    found: &mut Vec<RawFinding>,
+) -> Result<()> {
     let is_message = |&node: &NodeId| matches!(session.traits(node).kind, Kind::Message | Kind::CustomMessage);
     let before = |node: NodeId| {
         let above = session.ancestors(session.parent(node));
         let count = (last == Some(node)).then(|| above.filter(is_message).count())?;
         u32::try_from(count).ok()
     };
-    let mut ranges: Option<Ranges> = None;
+    let mut ranges: Option<Subtrees> = None;
     for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::Compaction) {
         let entry = bodies.entry(node)?;
         if context::remote_history(entry).is_some() {
@@ -102,35 +107,27 @@ fn compactions(session: &Session, bodies: &mut Bodies<'_>, last: Option<NodeId>,
             continue;
         }
         let Some(kept) = session.find(&kept) else {
-            spots.push(Spot::new(
-                Code::KeptEntryMissing,
-                session.line(node),
-                Some(node),
-                Detail::Kept(None, before(node)),
-            ));
+            let detail = Detail::Kept(None, before(node));
+            found.push(RawFinding::new(Code::KeptEntryMissing, session.line(node), Some(node), detail));
             continue;
         };
-        if !ranges.get_or_insert_with(|| Ranges::new(session)).is_above(kept, node) {
-            spots.push(Spot::new(
-                Code::KeptEntryOffPath,
-                session.line(node),
-                Some(node),
-                Detail::Kept(Some(kept), before(node)),
-            ));
+        if !ranges.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
+            let detail = Detail::Kept(Some(kept), before(node));
+            found.push(RawFinding::new(Code::KeptEntryOffPath, session.line(node), Some(node), detail));
         }
     }
     Ok(())
 }
 
-/// Answers who is whose ancestor without walking up: descendants stand right behind an entry in
-/// the order of display.
-struct Ranges {
+/// The range of each entry's descendants, which follow it directly in the order of display: whether one
+/// entry is above another is known without a walk.
+struct Subtrees {
     place: Vec<u32>,
     /// One past the place of the last descendant.
     end: Vec<u32>,
 }
 
-impl Ranges {
+impl Subtrees {
     fn new(session: &Session) -> Self {
         let order = walk::display_order(session, None);
         let mut place = vec![0; order.len()];

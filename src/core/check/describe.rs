@@ -1,9 +1,10 @@
-//! The words of findings.
+//! The words of findings: message, effect and fix. What is not in a [`RawFinding`] is read from the file
+//! again. Every word from a file may hold anything; `ui` makes it safe.
 
 use std::borrow::Cow;
 
-use super::path::Above;
-use super::{Code, Detail, Finding, Spot, lines};
+use super::path::Continuation;
+use super::{Code, Detail, Finding, RawFinding, lines};
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
 use crate::core::read::inspect::{self, LineNotes, Oddity};
@@ -13,27 +14,35 @@ use crate::core::session::{NodeId, Session};
 use crate::core::time;
 use crate::core::words::counted;
 
-/// Makes the words of one finding. A file that is no session has no bodies to read.
-pub(super) fn finding(spot: &Spot, notes: &LineNotes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
-    let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(spot.node?).to_owned()));
+/// Returns one finding in words; `bodies` is `None` for a file that is not a session.
+pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
+    let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(finding.node?).to_owned()));
     let (message, fix) = match bodies {
-        Some(bodies) => Words { spot, notes, session: bodies.session() }.of(bodies)?,
-        None => of_no_session(spot),
+        Some(bodies) => Wording { finding, notes, session: bodies.session() }.of(bodies)?,
+        None => not_a_session(finding),
     };
-    let effect = effect(spot);
-    Ok(Finding { code: spot.code, line: spot.line, entry_id, message, effect, fix, unreachable: spot.unreachable })
+    let effect = effect(finding);
+    Ok(Finding {
+        code: finding.code,
+        line: finding.line,
+        entry_id,
+        message,
+        effect,
+        fix,
+        unreachable: finding.unreachable,
+    })
 }
 
-fn of_no_session(spot: &Spot) -> (String, String) {
-    let why = if let Detail::Reason(why) = spot.detail { why } else { "" };
-    match spot.code {
+fn not_a_session(finding: &RawFinding) -> (String, String) {
+    let why = if let Detail::Reason(why) = finding.detail { why } else { "" };
+    match finding.code {
         Code::Empty => {
-            ("empty file, no session".to_owned(), "delete it; it holds nothing that could be lost".to_owned())
+            ("the file is empty".to_owned(), "delete it; there is nothing in it to lose".to_owned())
         }
         Code::UnreadableHeader => {
             let version = r#"{"type":"session","version":3,"id":"ID","timestamp":"TIME","cwd":"FOLDER"}"#;
-            let id = "the id stands in the file's name behind the `_`";
-            let what = if why == load::NO_ID { "give it" } else { "mend it to" };
+            let id = "the id is in the file's name, after the `_`";
+            let what = if why == load::NO_ID { "give it" } else { "repair it so that it has" };
             (
                 format!("the session cannot be read: {why}"),
                 format!("{what} the form {version}; {id}. Keep a copy first"),
@@ -41,55 +50,55 @@ fn of_no_session(spot: &Spot) -> (String, String) {
         }
         _ => (
             format!("not a session: {why}"),
-            "if it was one, put a header line like {\"type\":\"session\",\"version\":3,\"id\":\"ID\",...} first; \
-             else keep it away from agents"
+            "if it was one, insert a header such as {\"type\":\"session\",\"version\":3,\"id\":\"ID\",...} as the first \
+             line; else do not open it with agents"
                 .to_owned(),
         ),
     }
 }
 
-/// Says what is lost, then what agents do.
-fn effect(spot: &Spot) -> String {
-    let agents = match (spot.code, spot.detail) {
+/// Returns what is lost, then what agents do.
+fn effect(finding: &RawFinding) -> String {
+    let agents = match (finding.code, finding.detail) {
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
         (code, _) => code.agents(),
     };
     let plural = |count: u32| counted(count, "entry", "entries");
-    if let Detail::Kept(_, Some(count)) = spot.detail {
+    if let Detail::Kept(_, Some(count)) = finding.detail {
         let none = if count == 1 {
-            "the message before it drops".to_owned()
+            "the message before it is left".to_owned()
         } else {
-            format!("all {count} messages before it drop")
+            format!("all {count} messages before it are left")
         };
         return format!("{none} out of the context: {agents}");
     }
-    match (spot.code, spot.unreachable) {
+    match (finding.code, finding.unreachable) {
         (_, None | Some(0)) => agents.to_owned(),
         (Code::Cycle | Code::SelfParent, Some(count)) => {
-            let fatal = matches!(spot.detail, Detail::Count(1));
+            let fatal = matches!(finding.detail, Detail::Count(1));
             let what = if fatal { "the whole session" } else { "off the path" };
             format!("{} cannot be reached ({what}): {agents}", plural(count))
         }
         (Code::LeafOnOlderBranch, Some(count)) => {
-            format!("{} of the newest conversation left aside: {agents}", plural(count))
+            format!("{} of the newest conversation not resumed: {agents}", plural(count))
         }
         (Code::DuplicateId, Some(count)) => format!("{} replaced: {agents}", plural(count)),
         (_, Some(count)) => format!("{} can no longer be reached from the leaf: {agents}", plural(count)),
     }
 }
 
-struct Words<'w> {
-    spot: &'w Spot,
+struct Wording<'w> {
+    finding: &'w RawFinding,
     notes: &'w LineNotes,
     session: &'w Session,
 }
 
-impl Words<'_> {
-    /// Gives message and fix.
+impl Wording<'_> {
+    /// Returns the message and the fix.
     fn of(&self, bodies: &mut Bodies<'_>) -> Result<(String, String)> {
-        let line = self.spot.line;
-        Ok(match (self.spot.code, self.spot.detail) {
+        let line = self.finding.line;
+        Ok(match (self.finding.code, self.finding.detail) {
             (_, Detail::Odd(odd, detail)) => self.odd(odd, detail),
             (_, Detail::Above(above)) => self.cut(above),
             (Code::Cycle, _) => (
@@ -100,29 +109,29 @@ impl Words<'_> {
                 (format!("`{}` is its own parent", self.own()), self.to_parent_before(line))
             }
             (Code::DuplicateId, Detail::Line(first)) => (
-                format!("id `{}` stands on line {first} too, with another entry", self.own()),
-                format!("give the entry on line {first} or {line} an id of its own, and its children that id as `parentId`"),
+                format!("id `{}` is also that of another entry, on line {first}", self.own()),
+                format!("give the entry on line {first} or {line} a new id, and set `parentId` of its children to that"),
             ),
             (Code::DuplicateLine, Detail::Line(first)) => {
                 (format!("the same entry as on line {first}"), format!("delete line {line}"))
             }
-            (Code::LabelWithoutTarget, Detail::Place(place)) => self.label(place),
+            (Code::LabelWithoutTarget, Detail::Index(index)) => self.label(index),
             (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(bodies, detail)?,
             (Code::CallWithoutResult, Detail::Call(call)) => (
                 format!("tool call `{}` has no result in the conversation", self.call(bodies, call)?),
-                self.go_on_above("or add a `toolResult` for it behind this line"),
+                self.go_on_above("or add a `toolResult` for it after this line"),
             ),
             (Code::ResultWithoutCall, Detail::Call(call)) => (
                 format!("result of the tool call `{}`, which is not in the conversation", self.call(bodies, call)?),
-                self.go_on_above("agents since 2026 mend this themselves when they send it"),
+                self.go_on_above("agents since 2026 correct this when they send it"),
             ),
             (Code::LeftOut, Detail::Call(call)) => (
                 format!("tool call `{}` has no result: omp 18 leaves it out", self.call(bodies, call)?),
-                "nothing has to be done; `session-tree context` shows what is stored".to_owned(),
+                "none needed; `session-tree context` shows what is stored".to_owned(),
             ),
             (Code::LeftOut, _) => (
                 format!("the assistant's turn `{}` failed: omp 18 leaves it out", self.own()),
-                "nothing has to be done; `session-tree context` shows what is stored".to_owned(),
+                "none needed; `session-tree context` shows what is stored".to_owned(),
             ),
             (Code::LeafOnOlderBranch, Detail::Node(newest)) => (
                 format!(
@@ -136,53 +145,53 @@ impl Words<'_> {
             ),
             (Code::TimeBackwards, Detail::Gap(ms)) => (
                 format!("`{}` is {} older than its parent", self.own(), span(ms)),
-                "nothing has to be done if a clock was wrong; else check that `parentId` is right".to_owned(),
+                "none needed if a clock was wrong; else check that `parentId` is right".to_owned(),
             ),
             (Code::InterleavedWriters, Detail::Count(count)) => (
                 format!(
-                    "`{}` answers a question with part of another conversation in between: two agents wrote at the same time ({})",
+                    "`{}` does not directly follow its parent, with entries of another conversation in between: two agents wrote at the same time ({})",
                     self.own(),
                     counted(count, "such place", "such places")
                 ),
-                "open a session in one agent only; `session-tree branch FILE --at TIP` gives a branch a file of its own".to_owned(),
+                "open a session in one agent only; `session-tree branch FILE --at TIP` copies a branch into a file of its own".to_owned(),
             ),
-            (Code::MissingBlob, Detail::Place(place)) => {
-                let name = self.notes.blobs.get(place as usize).map(|(_, hash)| lines::hex(hash)).unwrap_or_default();
+            (Code::MissingBlob, Detail::Index(index)) => {
+                let name = self.notes.blobs.get(index as usize).map(|(_, hash)| lines::hex(hash)).unwrap_or_default();
                 (
-                    format!("the image {name} is not in omp's folder of blobs"),
-                    format!("bring `blobs/{name}` back beside omp's folder of sessions, or replace the block by text"),
+                    format!("the image {name} is not in omp's `blobs` folder"),
+                    format!("restore `blobs/{name}` next to omp's `sessions` folder, or replace the block with text"),
                 )
             }
             (Code::UnreadableTime, _) => (
-                format!("`{}` has no timestamp that names a time", self.own()),
+                format!("`{}` has no timestamp, or one that is not a time", self.own()),
                 format!("set `timestamp` of line {line} to a time such as \"{}\"", self.time_before()),
             ),
             (Code::UnknownVersion, _) => (
-                "the header has no version that fits its entries".to_owned(),
+                "the header has no version that fits the entries".to_owned(),
                 format!("set `version` of line {line} to {}", if self.has_hooks() { 2 } else { 3 }),
             ),
             (Code::OldVersion, Detail::Count(version)) => {
                 (format!("version {version}"), "`session-tree migrate FILE`".to_owned())
             }
             (Code::NewerVersion, Detail::Count(version)) => (
-                format!("version {version} is newer than 3, the newest known"),
+                format!("version {version} is newer than 3, the newest known one"),
                 "open it only with the agent that wrote it".to_owned(),
             ),
             (Code::OddHeader, Detail::Reason(why)) => {
-                (format!("odd header: {why}"), format!("set it right on line {line}, if an agent minds"))
+                (format!("odd header: {why}"), format!("correct it on line {line}, if an agent needs it"))
             }
             (code, _) => (code.title().to_owned(), format!("look at line {line}")),
         })
     }
 
-    /// Gives the id of the finding's entry.
+    /// Returns the id of the finding's entry.
     fn own(&self) -> &str {
-        self.spot.node.map_or("", |node| self.session.id(node))
+        self.finding.node.map_or("", |node| self.session.id(node))
     }
 
-    /// Says what is odd about a line by itself.
+    /// Returns the message and the fix for what is odd about a line by itself.
     fn odd(&self, odd: Oddity, detail: u32) -> (String, String) {
-        let line = self.spot.line;
+        let line = self.finding.line;
         let delete = || format!("delete line {line}; nothing on it can be read");
         let lost = self.lost();
         let (message, fix) = match odd {
@@ -190,17 +199,17 @@ impl Words<'_> {
                 format!("unfinished last line: cut off, or a writer is still at work{lost}"),
                 format!("close the agent that has it open, then check again; if it stays, delete line {line}"),
             ),
-            Oddity::NoLineEnd => ("no line end behind the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
-            Oddity::Cut => (format!("cut short{lost}"), self.mend()),
-            Oddity::NotJson => (format!("not JSON from byte {detail} on{lost}"), self.mend()),
-            Oddity::NotAnObject if self.spot.code == Code::ForeignLeaf => {
-                ("the last line is no object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
+            Oddity::NoLineEnd => ("no line end after the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
+            Oddity::Cut => (format!("cut short{lost}"), self.restore()),
+            Oddity::NotJson => (format!("not JSON, from byte {detail} on{lost}"), self.restore()),
+            Oddity::NotAnObject if self.finding.code == Code::ForeignLeaf => {
+                ("the last line is not an object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
             }
             Oddity::NotAnObject if detail == 1 => {
-                ("`null`, no object: omp cannot open a file with it".to_owned(), format!("delete line {line}"))
+                ("`null` is not an object: omp cannot open a file with it".to_owned(), format!("delete line {line}"))
             }
-            Oddity::NotAnObject => ("no JSON object".to_owned(), format!("delete line {line}")),
-            Oddity::TooLong => ("longer than 4 GiB".to_owned(), format!("take the images on line {line} out")),
+            Oddity::NotAnObject => ("not a JSON object".to_owned(), format!("delete line {line}")),
+            Oddity::TooLong => ("longer than 4 GiB".to_owned(), format!("remove the images from line {line}")),
             Oddity::Nul => (format!("{detail} NUL bytes"), delete()),
             Oddity::NulBefore => (
                 format!("{} NUL bytes before a whole record{lost}", detail - 1),
@@ -208,34 +217,33 @@ impl Words<'_> {
             ),
             Oddity::FragmentBefore => (
                 format!("a fragment, then a whole record from byte {detail} on{lost}"),
-                format!("delete the first {} bytes of line {line}; the record behind them is whole", detail - 1),
+                format!("delete the first {} bytes of line {line}; the record after them is whole", detail - 1),
             ),
             Oddity::Glued => (
                 format!("several records on one line, the second from byte {detail} on{lost}"),
-                format!("put a line end before byte {detail} of line {line}"),
+                format!("insert a line end before byte {detail} of line {line}"),
             ),
             Oddity::Bom => (
-                "an UTF-8 byte order mark before the header".to_owned(),
+                "a UTF-8 byte order mark before the header".to_owned(),
                 "delete the first 3 bytes: `sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`".to_owned(),
             ),
             Oddity::BadUtf8 => (
                 format!("bytes that are not UTF-8, from byte {detail} on"),
-                "nothing has to be done; agents read U+FFFD there".to_owned(),
+                "none needed; agents read U+FFFD there".to_owned(),
             ),
             Oddity::LoneSurrogate => (
                 format!("half of a surrogate pair at byte {detail}"),
                 format!(
-                    "replace the six characters at byte {detail} of line {line} by `\\ufffd` if a provider refuses them"
+                    "replace the six characters at byte {detail} of line {line} with `\\ufffd` if a provider refuses them"
                 ),
             ),
             Oddity::Escape => (
                 format!("an escape sequence for terminals at byte {detail}"),
-                "nothing has to be done here: `session-tree` shows it escaped; do not print the file as it is"
-                    .to_owned(),
+                "none needed: `session-tree` shows it escaped; do not print the file unescaped".to_owned(),
             ),
             Oddity::Big => (
                 format!("{} MB on one line", detail / 1_000_000),
-                format!("take images out of line {line}, or go on behind a compaction"),
+                format!("remove images from line {line}, or go on after a compaction"),
             ),
             Oddity::Foreign => self.foreign(),
             Oddity::SecondHeader => {
@@ -250,23 +258,23 @@ impl Words<'_> {
                 format!("change `type` of line {line} to \"custom\"; its children keep their parent"),
             ),
             Oddity::NoRole => (
-                format!("message `{}` has no role that is known", self.own()),
+                format!("message `{}` has no known role", self.own()),
                 format!("set `role` in line {line}, or change its `type` to \"custom\""),
             ),
             Oddity::NoContent => {
                 (format!("`{}` has no content", self.own()), format!("set `content` in line {line} to []"))
             }
             Oddity::BadContent => (
-                format!("the content of `{}` is neither a list of blocks nor a text where one may stand", self.own()),
+                format!("the content of `{}` is neither a list of blocks nor a text where one is allowed", self.own()),
                 format!("make `content` in line {line} a list: [{{\"type\":\"text\",\"text\":\"...\"}}]"),
             ),
             Oddity::BadBlock => (
-                format!("content block {detail} of `{}` is not what it says it is", self.own()),
-                format!("mend or take out block {detail} of `content` in line {line}"),
+                format!("content block {detail} of `{}` does not have the form of its type", self.own()),
+                format!("correct or remove block {detail} of `content` in line {line}"),
             ),
             Oddity::NoUsage => (
                 format!("assistant message `{}` without `usage`", self.own()),
-                "nothing has to be done; what it cost is not known".to_owned(),
+                "none needed; its cost is not known".to_owned(),
             ),
             Oddity::NoParent => (format!("`{}` has no `parentId`", self.own()), self.to_parent_before(line)),
         };
@@ -274,19 +282,19 @@ impl Words<'_> {
     }
 
     fn foreign(&self) -> (String, String) {
-        let line = self.spot.line;
-        match self.spot.code {
+        let line = self.finding.line;
+        match self.finding.code {
             Code::HeaderNotFirst => (
                 "a foreign line before the header".to_owned(),
-                format!("delete line {line}, or move it behind the header, but not to the end"),
+                format!("delete line {line}, or move it after the header, but not to the end"),
             ),
             Code::ForeignLeaf => {
                 let leaf = self.session.leaf().map_or_else(String::new, |leaf| {
                     format!("; without it they would resume at `{}`", self.session.id(leaf))
                 });
                 (
-                    format!("a line without an `id` is the last one: agents take it as the leaf{leaf}"),
-                    format!("delete line {line}, or append an entry behind it: `session-tree label FILE @ NAME`"),
+                    format!("the last line has no `id`: agents take it as the leaf{leaf}"),
+                    format!("delete line {line}, or append an entry: `session-tree label FILE @ NAME`"),
                 )
             }
             _ => (
@@ -296,58 +304,60 @@ impl Words<'_> {
         }
     }
 
-    /// Says which entries a damaged line held.
+    /// Returns words for the entries that a damaged line held.
     fn lost(&self) -> String {
-        let from = self.notes.lost.partition_point(|lost| lost.line < self.spot.line);
-        let here = self.notes.lost[from..].iter().take_while(|lost| lost.line == self.spot.line);
+        let from = self.notes.lost.partition_point(|lost| lost.line < self.finding.line);
+        let here = self.notes.lost[from..].iter().take_while(|lost| lost.line == self.finding.line);
         let ids: Vec<_> = here.filter_map(|lost| Some(format!("`{}`", lost.id.as_deref()?))).take(4).collect();
         if ids.is_empty() { String::new() } else { format!("; it held {}", ids.join(", ")) }
     }
 
-    /// Says how to mend a line whose end is gone.
-    fn mend(&self) -> String {
-        let line = self.spot.line;
+    /// Returns the fix for a line whose end is lost.
+    fn restore(&self) -> String {
+        let line = self.finding.line;
+        let without_id =
+            || format!("take the line from a backup; else delete line {line} and give its children a new parent");
         let from = self.notes.lost.partition_point(|lost| lost.line < line);
         let here = self.notes.lost[from..].first().filter(|lost| lost.line == line);
         let parent = match here.map(|lost| &lost.parent) {
             Some(inspect::LostParent::Entry(parent)) if self.session.find(parent).is_some() => format!("\"{parent}\""),
             Some(inspect::LostParent::Root) => "null".to_owned(),
-            _ => return format!("take the line from a backup; else delete line {line} and see to its children"),
+            _ => return without_id(),
         };
         match here.and_then(|lost| lost.id.as_deref()) {
             Some(id) => format!(
-                "take the line from a backup, or put in its place {{\"type\":\"custom\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{}\",\"customType\":\"lost\"}}",
+                "take the line from a backup, or replace it with {{\"type\":\"custom\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{}\",\"customType\":\"lost\"}}",
                 self.time_before()
             ),
-            None => format!("take the line from a backup; else delete line {line} and see to its children"),
+            None => without_id(),
         }
     }
 
-    /// Says what to do with a root that is none.
-    fn cut(&self, above: Above) -> (String, String) {
-        let (line, own) = (self.spot.line, self.own());
-        let missing = self.spot.node.and_then(|node| self.session.missing_parent(node));
+    /// Returns the message and the fix for an entry whose parent is missing.
+    fn cut(&self, above: Continuation) -> (String, String) {
+        let (line, own) = (self.finding.line, self.own());
+        let missing = self.finding.node.and_then(|node| self.session.missing_parent(node));
         let what = match missing {
             Some(missing) => format!("parent `{missing}` of `{own}` is not in the file"),
-            None => format!("`{own}` starts a conversation of its own, but nobody went back to the start"),
+            None => format!("`{own}` is a root, but no agent made it by going back to the start"),
         };
         let on_line = |lost: u32| self.notes.lost.get(lost as usize).map_or(0, |lost| lost.line);
         let (more, fix) = match above {
-            Above::Certain { node, lost } => (
+            Continuation::Certain { node, lost } => (
                 format!("; it was on line {}, which is damaged", on_line(lost)),
                 format!(
-                    "mend line {} first; else set `parentId` of line {line} to \"{}\"",
+                    "repair line {} first; else set `parentId` of line {line} to \"{}\"",
                     on_line(lost),
                     self.session.id(node)
                 ),
             ),
-            Above::Root { lost } => (
+            Continuation::Root { lost } => (
                 format!("; it was on line {}, which is damaged", on_line(lost)),
-                format!("mend line {} first; else set `parentId` of line {line} to null", on_line(lost)),
+                format!("repair line {} first; else set `parentId` of line {line} to null", on_line(lost)),
             ),
-            Above::Likely(node) => (String::new(), self.set_likely(line, node)),
-            Above::Unknown => {
-                (String::new(), format!("set `parentId` of line {line} to null: nothing stands before it"))
+            Continuation::Likely(node) => (String::new(), self.set_likely(line, node)),
+            Continuation::Unknown => {
+                (String::new(), format!("set `parentId` of line {line} to null: no entry is before it"))
             }
         };
         (what + &more, fix)
@@ -355,45 +365,45 @@ impl Words<'_> {
 
     fn set_likely(&self, line: u32, node: NodeId) -> String {
         format!(
-            "if the conversation went straight on from line {}, set `parentId` of line {line} to \"{}\"",
+            "if the conversation went on directly from line {}, set `parentId` of line {line} to \"{}\"",
             self.session.line(node),
             self.session.id(node)
         )
     }
 
     fn to_parent_before(&self, line: u32) -> String {
-        match self.spot.node.and_then(|node| node.0.checked_sub(1)) {
+        match self.finding.node.and_then(|node| node.0.checked_sub(1)) {
             Some(before) => self.set_likely(line, NodeId(before)),
             None => format!("set `parentId` of line {line} to null"),
         }
     }
 
-    /// Says how to leave a place that a provider refuses.
+    /// Returns the fix for a conversation that a provider refuses: go on above it.
     fn go_on_above(&self, more: &str) -> String {
-        match self.spot.node.and_then(|node| self.session.parent(node)) {
+        match self.finding.node.and_then(|node| self.session.parent(node)) {
             Some(parent) => {
-                // Going to a prompt goes to before it.
-                let taken_back = if self.session.is_user(parent) { ", which takes that prompt back" } else { "" };
+                // `navigate` to a prompt moves to its parent.
+                let without = if self.session.is_user(parent) { ", without that prompt" } else { "" };
                 let id = self.session.id(parent);
-                format!("go on above it: `session-tree navigate FILE {id} --save`{taken_back}; {more}")
+                format!("go on above it: `session-tree navigate FILE {id} --save`{without}; {more}")
             }
             None => more.to_owned(),
         }
     }
 
-    fn label(&self, place: u32) -> (String, String) {
-        let Some(label) = self.session.labels().get(place as usize) else { return Default::default() };
+    fn label(&self, index: u32) -> (String, String) {
+        let Some(label) = self.session.labels().get(index as usize) else { return Default::default() };
         (
             format!("label `{}` is for `{}`, which is not in the file", label.name, label.target_id),
             format!(
                 "set `targetId` of line {} to the entry that is meant; do not delete the line if it has children",
-                self.spot.line
+                self.finding.line
             ),
         )
     }
 
     fn kept(&self, bodies: &mut Bodies<'_>, detail: Detail) -> Result<(String, String)> {
-        let Some(node) = self.spot.node else { return Ok(Default::default()) };
+        let Some(node) = self.finding.node else { return Ok(Default::default()) };
         let kept = bodies.entry(node)?.get_str("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
         let why = match detail {
             Detail::Kept(Some(kept), _) => format!("which is on line {}, not above it", self.session.line(kept)),
@@ -401,31 +411,31 @@ impl Words<'_> {
         };
         let parent = self.session.parent(node).map_or("", |parent| self.session.id(parent));
         Ok((
-            format!("compaction `{}` keeps from `{kept}` on, {why}", self.own()),
+            format!("compaction `{}` keeps `{kept}` and what follows, {why}", self.own()),
             format!(
-                "set `firstKeptEntryId` of line {} to the first entry to keep, such as \"{parent}\" right above it",
-                self.spot.line
+                "set `firstKeptEntryId` of line {} to the first entry to keep, such as its parent \"{parent}\"",
+                self.finding.line
             ),
         ))
     }
 
-    /// Finds the id of a tool call by its hash.
+    /// Returns the id of a tool call, found by its hash.
     fn call(&self, bodies: &mut Bodies<'_>, hash: u64) -> Result<String> {
-        let Some(node) = self.spot.node else { return Ok(String::new()) };
+        let Some(node) = self.finding.node else { return Ok(String::new()) };
         let entry = bodies.entry(node)?;
         let is_it = |id: &Cow<'_, str>| inspect::hash(id.as_bytes()) == hash;
         let of_result = entry.tool_call_id().filter(is_it);
         Ok(of_result.or_else(|| call_in(entry, &is_it)).map(Cow::into_owned).unwrap_or_default())
     }
 
-    /// Spells the time of the nearest entry before it that has one.
+    /// Returns the time of the nearest entry before the line that has one.
     fn time_before(&self) -> String {
-        let from = self.session.nodes.partition_point(|node| node.line < self.spot.line);
+        let from = self.session.nodes.partition_point(|node| node.line < self.finding.line);
         let before = (0..from).rev().take(64).filter_map(|at| self.session.stamp(NodeId(u32::try_from(at).ok()?)).ms());
         time::iso(before.into_iter().next().or(self.session.header.stamp.ms()).unwrap_or(0))
     }
 
-    /// Tells whether a role of version 2 is in use.
+    /// Returns whether any message has the role that only version 2 has.
     fn has_hooks(&self) -> bool {
         self.session.nodes().any(|node| self.session.traits(node).role == Role::HookMessage)
     }
@@ -436,7 +446,7 @@ fn call_in<'e>(entry: Entry<'e>, is_it: &dyn Fn(&Cow<'_, str>) -> bool) -> Optio
     calls.filter_map(|call| call.id()).find(|id| is_it(id))
 }
 
-/// Spells a time span in its largest whole unit.
+/// Returns a time span in whole minutes, hours or days.
 fn span(ms: i64) -> String {
     let minutes = ms / 60_000;
     match minutes {

@@ -1,16 +1,17 @@
-//! What is wrong with single lines.
+//! Findings in single lines, the header included: what the reader noted about each becomes a code.
+//! What depends on other entries is up to [`super::tree`].
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Code, Detail, Spot};
+use super::{Code, Detail, RawFinding};
 use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::read::inspect::{LineNotes, OddLine, Oddity};
 use crate::core::session::Session;
 use crate::core::time::Stamp;
 
-pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, spots: &mut Vec<Spot>) {
-    header(session, spots);
+pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
+    header(session, found);
     let foreign_leaf = foreign_leaf(session, notes);
     for note in &notes.odd {
         let is_list = session.version == 1;
@@ -28,7 +29,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             Oddity::Big => Code::BigEntry,
             Oddity::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
             Oddity::Foreign if is_list => continue,
-            // The last line of all is what agents resume at.
+            // Agents resume at the last line.
             Oddity::Foreign if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Oddity::Foreign => Code::ForeignLine,
             Oddity::SecondHeader => Code::SecondHeader,
@@ -37,21 +38,21 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             Oddity::NoContent => Code::MissingContent,
             Oddity::BadContent | Oddity::BadBlock => Code::OddContent,
             Oddity::NoUsage => Code::NoUsage,
-            // A matter of the tree.
+            // Reported with the tree.
             Oddity::NoParent => continue,
         };
         let detail = Detail::Odd(note.oddity, note.detail);
-        spots.push(Spot::new(code, note.line, session.on_line(note.line), detail));
+        found.push(RawFinding::new(code, note.line, session.on_line(note.line), detail));
     }
     for node in session.nodes() {
         if matches!(session.stamp(node), Stamp::Absent | Stamp::Unknown) {
-            spots.push(Spot::new(Code::UnreadableTime, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::new(Code::UnreadableTime, session.line(node), Some(node), Detail::Nothing));
         }
     }
-    missing_blobs(session, notes, blobs, spots);
+    missing_blobs(session, notes, blobs, found);
 }
 
-/// Finds the last line of those that agents take for an entry, if it is none. They drop `null`.
+/// Returns the last line if agents take it for the leaf although it is not an entry. They drop `null`.
 fn foreign_leaf(session: &Session, notes: &LineNotes) -> Option<u32> {
     let is_taken =
         |note: &&OddLine| note.oddity == Oddity::Foreign || note.oddity == Oddity::NotAnObject && note.detail == 0;
@@ -59,9 +60,9 @@ fn foreign_leaf(session: &Session, notes: &LineNotes) -> Option<u32> {
     (session.leaf().is_none_or(|leaf| session.line(leaf) < last) && last > session.header.line).then_some(last)
 }
 
-fn header(session: &Session, spots: &mut Vec<Spot>) {
+fn header(session: &Session, found: &mut Vec<RawFinding>) {
     let header = &session.header;
-    let mut push = |code, detail| spots.push(Spot::new(code, header.line, None, detail));
+    let mut push = |code, detail| found.push(RawFinding::new(code, header.line, None, detail));
     match header.version {
         DeclaredVersion::Invalid => push(Code::UnknownVersion, Detail::Nothing),
         DeclaredVersion::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
@@ -78,10 +79,10 @@ fn odd_header(session: &Session) -> Option<&'static str> {
     let header = &session.header;
     let raw = crate::core::json::Raw::new(&header.raw);
     let is_string = |name: &str| raw.get(name).is_some_and(|value| value.string_body().is_some());
-    // Agents build file names from it.
+    // Agents use it in file names.
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
     if !header.id.starts_with(|char: char| char.is_ascii_alphanumeric()) || !header.id.chars().all(is_plain) {
-        return Some("its `id` is no name that a file could have");
+        return Some("its `id` cannot be part of a file name");
     }
     if is_string("version") {
         return Some("its `version` is a string, not a number");
@@ -90,22 +91,22 @@ fn odd_header(session: &Session) -> Option<&'static str> {
         return Some("it has no `cwd`, the folder of the project");
     }
     if !matches!(header.stamp, Stamp::Plain(_) | Stamp::Other(_)) || !is_string("timestamp") {
-        return Some("its `timestamp` is no ISO 8601 time");
+        return Some("its `timestamp` is not an ISO 8601 time");
     }
     None
 }
 
-fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, spots: &mut Vec<Spot>) {
+fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
     let mut known: HashMap<[u8; 32], bool> = HashMap::new();
     for ((line, hash), place) in notes.blobs.iter().zip(0..) {
         let is_there = || blobs.is_some_and(|folder| folder.join(hex(hash)).exists());
         if !*known.entry(*hash).or_insert_with(is_there) {
-            spots.push(Spot::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Place(place)));
+            found.push(RawFinding::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Index(place)));
         }
     }
 }
 
-/// Spells a hash as the name of its file.
+/// Returns a hash as the name of its file.
 pub(super) fn hex(hash: &[u8; 32]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,17 +1,17 @@
-//! What is wrong with a session, what it costs, and how to get on.
+//! Problems of session files, their effects on agents, and their fixes.
 //!
-//! A finding is kept as a place and a few numbers ([`Spot`]); its words are made when it is
-//! reported, so that a file of nothing but faults costs little memory. Nothing here changes a
-//! file, and nothing decides how a finding is printed.
+//! [`check`] collects findings from single lines, from the tree, and from the context at the leaf. A
+//! finding is kept as a position and a few numbers ([`RawFinding`]); its words are made when it is
+//! reported, so that a file full of faults costs little memory. Nothing here changes a file or decides
+//! how a finding is printed.
 //!
-//! **Unreachable.** The number with a finding says how many entries agents lose because of it.
-//! An agent resumes at a leaf and goes from parent to parent; what it meets is the path, and
-//! everything else is as good as not there for the model. The number compares with the undamaged
-//! file: it counts the entries that the path would have beyond the damage. Where an entry's parent
-//! is gone, the path goes on at the entry that the remains of a damaged line name, or, where none
-//! do, at the entry before it in the file: agents append after the leaf, so that is where the
-//! conversation stood. On a damaged line the entries on it count too. Numbers of findings that
-//! follow from each other are about the same entries; they do not add up.
+//! **Unreachable.** The number of a finding says how many entries agents lose because of it. An agent
+//! resumes at a leaf and follows parents; the model gets only entries on that path. The number compares
+//! with the undamaged file: it counts the entries that the path would have beyond the damage. Where the
+//! parent of an entry is missing, the path goes on at the entry that the remains of a damaged line name,
+//! or else at the entry before it in the file, since agents append after the leaf. Entries on a damaged
+//! line itself count too. Findings that follow from each other are about the same entries: their numbers
+//! do not add up.
 
 mod context;
 mod describe;
@@ -35,10 +35,10 @@ use crate::core::read::source::Source;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 
-/// Something wrong, in words.
+/// A finding, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of thing.
+    /// The kind of problem.
     pub code: Code,
     /// 1-based line.
     pub line: u32,
@@ -46,9 +46,9 @@ pub struct Finding {
     pub entry_id: Option<String>,
     /// What is wrong.
     pub message: String,
-    /// What is lost, and what agents do with it.
+    /// What is lost, and what agents do.
     pub effect: String,
-    /// What a person can do about it.
+    /// How to fix it.
     pub fix: String,
     /// How many entries agents lose because of it (see the module).
     pub unreachable: Option<u32>,
@@ -56,8 +56,8 @@ pub struct Finding {
 
 /// A finding before its words are made.
 #[derive(Clone, Copy, Debug)]
-pub struct Spot {
-    /// What kind of thing.
+pub struct RawFinding {
+    /// The kind of problem.
     pub code: Code,
     /// 1-based line.
     pub line: u32,
@@ -66,63 +66,63 @@ pub struct Spot {
     pub(crate) unreachable: Option<u32>,
 }
 
-/// What the words of a finding need beside its place.
+/// What the words of a finding need besides its line and entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Detail {
     Nothing,
-    /// What is odd about the line, and where.
+    /// What is odd about the line, and at which byte or how often.
     Odd(Oddity, u32),
-    /// A cut: where the path goes on.
-    Above(path::Above),
-    /// The line that has the same id.
+    /// Where the path goes on above a cut.
+    Above(path::Continuation),
+    /// The 1-based line that has the same id.
     Line(u32),
-    /// How many of them there are.
+    /// A number, of places or of a version.
     Count(u32),
-    /// Another entry that matters.
+    /// Another entry that it is about.
     Node(NodeId),
-    /// A compaction: the entry that it names, and how many messages before it the model never gets.
+    /// Of a compaction: the entry that it names, and how many messages before it the model does not get.
     Kept(Option<NodeId>, Option<u32>),
     /// The hash of a tool call's id.
     Call(u64),
-    /// Place among the labels, or among the noted blobs.
-    Place(u32),
-    /// Milliseconds.
+    /// An index into the labels, or into the noted blobs.
+    Index(u32),
+    /// A difference of times in milliseconds.
     Gap(i64),
-    /// A file that is no session, with the reason.
+    /// Why a file is not a session, or what is odd about its header.
     Reason(&'static str),
 }
 
-impl Spot {
+impl RawFinding {
     fn new(code: Code, line: u32, node: Option<NodeId>, detail: Detail) -> Self {
         Self { code, line, node, detail, unreachable: None }
     }
 }
 
-/// A file, checked.
+/// The result of checking a file.
 #[derive(Debug)]
 pub struct Checked {
     session: Option<Session>,
     notes: LineNotes,
-    /// What was found, in the order of lines.
-    pub spots: Vec<Spot>,
+    /// The findings, in the order of lines.
+    pub found: Vec<RawFinding>,
 }
 
-/// Checks a file on up to `jobs` threads. `blobs` is the folder in which images are kept that a
-/// session only names, if there is one.
+/// Checks a file on up to `jobs` threads. `blobs` is the folder of the images that a session refers to
+/// by name, if there is one.
 ///
 /// # Errors
-/// [`Error`] if the file cannot be read; that it is no session is a finding.
+/// [`Error`] if the file cannot be read; that it is not a session is a finding.
 pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checked> {
     let (session, notes) = match Session::inspect(source, jobs) {
         Ok(read) => read,
         Err(error) => return no_session(error),
     };
-    let mut spots = Vec::new();
-    lines::check(&session, &notes, blobs, &mut spots);
-    tree::check(&session, &notes, &mut spots)?;
-    context::check(&session, &notes, &mut spots)?;
-    spots.sort_by_key(|spot| (spot.line, spot.code));
-    Ok(Checked { session: Some(session), notes, spots })
+    let mut found = Vec::new();
+    lines::check(&session, &notes, blobs, &mut found);
+    tree::check(&session, &notes, &mut found)?;
+    context::check(&session, &notes, &mut found)?;
+    found.sort_by_key(|finding| (finding.line, finding.code));
+    Ok(Checked { session: Some(session), notes, found })
 }
 
 fn no_session(error: Error) -> Result<Checked> {
@@ -132,29 +132,29 @@ fn no_session(error: Error) -> Result<Checked> {
         Error::NotASession { line, why } => (Code::NotASession, line, why),
         other => return Err(other),
     };
-    let spots = vec![Spot::new(code, line, None, Detail::Reason(why))];
-    Ok(Checked { session: None, notes: LineNotes::default(), spots })
+    let found = vec![RawFinding::new(code, line, None, Detail::Reason(why))];
+    Ok(Checked { session: None, notes: LineNotes::default(), found })
 }
 
 impl Checked {
-    /// Makes the words of what was found, in order. `wanted` tells which findings count.
+    /// Calls `each` with the words of every finding that is `wanted`, in order.
     ///
     /// # Errors
-    /// [`Error::Changed`] and [`Error::Io`], since details are read again; and what `each` says.
+    /// [`Error::Changed`] and [`Error::Io`], since details are read again; and those of `each`.
     pub fn findings<E: From<Error>>(
         &self,
-        wanted: &dyn Fn(&Spot) -> bool,
+        wanted: &dyn Fn(&RawFinding) -> bool,
         each: &mut dyn FnMut(Finding) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut bodies = self.session.as_ref().map(Bodies::new);
-        for spot in self.spots.iter().filter(|spot| wanted(spot)) {
-            each(describe::finding(spot, &self.notes, bodies.as_mut())?)?;
+        for finding in self.found.iter().filter(|finding| wanted(finding)) {
+            each(describe::finding(finding, &self.notes, bodies.as_mut())?)?;
         }
         Ok(())
     }
 
     /// Returns the id of the entry that a finding is about.
-    pub fn entry_id(&self, spot: &Spot) -> Option<&str> {
-        Some(self.session.as_ref()?.id(spot.node?))
+    pub(crate) fn entry_id(&self, finding: &RawFinding) -> Option<&str> {
+        Some(self.session.as_ref()?.id(finding.node?))
     }
 }

@@ -1,5 +1,6 @@
-//! The path that agents would resume on if nothing were damaged: where it is cut, and what lies
-//! beyond each cut.
+//! The path from the leaf as it would be in the undamaged file: where damage cuts it, where it goes on
+//! above each cut, and how many entries are beyond. It only estimates losses; no walk elsewhere follows
+//! a repaired path.
 
 use std::collections::HashMap;
 
@@ -9,18 +10,18 @@ use crate::core::session::{NodeId, Session};
 
 /// Where a path goes on above a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Above {
-    /// At this entry, which a damaged line names; `lost` is its place among the lost entries.
+pub(crate) enum Continuation {
+    /// At this entry, which a damaged line names as parent; `lost` is the index of the lost entry.
     Certain { node: NodeId, lost: u32 },
-    /// Nowhere: what was lost was a root.
+    /// Nowhere: the lost entry was a root.
     Root { lost: u32 },
-    /// Perhaps at this entry, the one before it in the file.
+    /// Probably at this entry, the one before it in the file.
     Likely(NodeId),
-    /// Nobody can tell.
+    /// It is not known.
     Unknown,
 }
 
-impl Above {
+impl Continuation {
     fn node(self) -> Option<NodeId> {
         match self {
             Self::Certain { node, .. } | Self::Likely(node) => Some(node),
@@ -29,33 +30,33 @@ impl Above {
     }
 }
 
-/// The cuts of a session, and how much lies beyond them.
+/// The cuts of a session, and how many entries are beyond them.
 #[derive(Debug, Default)]
-pub(super) struct Cuts {
-    /// Roots that are none: where each goes on.
-    pub(super) above: HashMap<NodeId, Above>,
-    /// Of every cut on the path how many entries lie beyond it.
+pub(super) struct PathCuts {
+    /// By entry without its parent: where the path goes on.
+    pub(super) above: HashMap<NodeId, Continuation>,
+    /// By cut on the path: how many entries are beyond it.
     beyond: HashMap<NodeId, u32>,
-    /// Of lost entries on the path, by place.
+    /// By lost entry on the path: how many entries are beyond it.
     beyond_lost: HashMap<u32, u32>,
     /// Whether the path runs into a loop.
     pub(super) runs_into_a_loop: bool,
 }
 
-impl Cuts {
+impl PathCuts {
     pub(super) fn find(session: &Session, notes: &LineNotes) -> Self {
         let mut cuts = Self::default();
         let lost = lost_by_id(session, notes);
         let ends = ends(session, notes, &lost);
-        let mut guesses: HashMap<&str, Above> = HashMap::new();
+        let mut guesses: HashMap<&str, Continuation> = HashMap::new();
         for (orphan, missing) in session.orphans() {
-            // All children of one missing entry hang below one place.
+            // Siblings have the same parent, missing or not.
             let above = *guesses.entry(missing).or_insert_with(|| {
                 let place = lost.get(missing).copied();
                 match place.and_then(|lost| Some((lost, *ends.get(lost as usize)?))) {
-                    Some((lost, End::Entry(node))) => Above::Certain { node, lost },
-                    Some((lost, End::Root)) => Above::Root { lost },
-                    Some((_, End::Unknown)) | None => before(orphan),
+                    Some((lost, ChainEnd::Entry(node))) => Continuation::Certain { node, lost },
+                    Some((lost, ChainEnd::Root)) => Continuation::Root { lost },
+                    Some((_, ChainEnd::Unknown)) | None => before(orphan),
                 }
             });
             cuts.above.insert(orphan, above);
@@ -67,17 +68,17 @@ impl Cuts {
         cuts
     }
 
-    /// Tells how many entries lie beyond a cut.
+    /// Returns how many entries are beyond a cut.
     pub(super) fn beyond(&self, cut: NodeId) -> u32 {
         self.beyond.get(&cut).copied().unwrap_or(0)
     }
 
-    /// Tells how many entries lie beyond a lost entry, by its place.
+    /// Returns how many entries are beyond a lost entry, given by its index.
     pub(super) fn beyond_lost(&self, lost: usize) -> u32 {
         u32::try_from(lost).ok().and_then(|lost| self.beyond_lost.get(&lost)).copied().unwrap_or(0)
     }
 
-    /// Goes from the leaf over all cuts.
+    /// Follows the path from the leaf over all cuts.
     fn walk(&mut self, session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) {
         let mut seen = vec![false; session.len()];
         let mut length = 0_u32;
@@ -114,9 +115,9 @@ impl Cuts {
     }
 }
 
-/// Gives the lost entries by their ids; of several with one id the last one counts. What is left
-/// of some does not tell their id: then it is the one that the next entry names as its parent, if
-/// nothing else has that.
+/// Returns the lost entries by their ids; of several with the same id the last one counts. Where the
+/// remains have no id, it is taken to be the one that the next entry names as its parent, unless another
+/// lost entry has that.
 fn lost_by_id<'a>(session: &'a Session, notes: &'a LineNotes) -> HashMap<&'a str, u32> {
     let lost = notes.lost.iter().zip(0..);
     let mut by_id: HashMap<&str, u32> = lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect();
@@ -134,51 +135,51 @@ fn lost_by_id<'a>(session: &'a Session, notes: &'a LineNotes) -> HashMap<&'a str
     by_id
 }
 
-/// Where a row of lost entries ends.
+/// Where a chain of lost parents ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum ChainEnd {
     Entry(NodeId),
     Root,
     Unknown,
 }
 
-/// Follows lost entries to the first parent that is there; each is passed once.
-fn ends(session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) -> Vec<End> {
-    let mut ends: Vec<Option<End>> = vec![None; notes.lost.len()];
-    let mut row = Vec::new();
+/// Follows each lost entry to the first parent that exists; each is visited once.
+fn ends(session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) -> Vec<ChainEnd> {
+    let mut ends: Vec<Option<ChainEnd>> = vec![None; notes.lost.len()];
+    let mut chain = Vec::new();
     for from in 0..ends.len() {
         let mut at = from;
         let end = loop {
             if let Some(end) = ends[at] {
                 break end;
             }
-            // Met again in this row, it has no end.
-            ends[at] = Some(End::Unknown);
-            row.push(at);
+            // Kept if the chain comes back here: a loop has no end.
+            ends[at] = Some(ChainEnd::Unknown);
+            chain.push(at);
             match &notes.lost[at].parent {
-                inspect::LostParent::Root => break End::Root,
-                inspect::LostParent::Unknown => break End::Unknown,
+                inspect::LostParent::Root => break ChainEnd::Root,
+                inspect::LostParent::Unknown => break ChainEnd::Unknown,
                 inspect::LostParent::Entry(parent) => match (session.find(parent), lost.get(parent.as_str())) {
-                    (Some(node), _) => break End::Entry(node),
+                    (Some(node), _) => break ChainEnd::Entry(node),
                     (None, Some(&place)) => at = place as usize,
-                    (None, None) => break End::Unknown,
+                    (None, None) => break ChainEnd::Unknown,
                 },
             }
         };
-        for place in row.drain(..) {
+        for place in chain.drain(..) {
             ends[place] = Some(end);
         }
     }
-    ends.into_iter().map(|end| end.unwrap_or(End::Unknown)).collect()
+    ends.into_iter().map(|end| end.unwrap_or(ChainEnd::Unknown)).collect()
 }
 
-/// Gives the entry before another one in the file.
-fn before(node: NodeId) -> Above {
-    node.0.checked_sub(1).map_or(Above::Unknown, |before| Above::Likely(NodeId(before)))
+/// Returns the entry before another one in the file as its probable parent.
+fn before(node: NodeId) -> Continuation {
+    node.0.checked_sub(1).map_or(Continuation::Unknown, |before| Continuation::Likely(NodeId(before)))
 }
 
-/// Finds roots that no agent starts a conversation with: an answer, or an entry that was written
-/// when the leaf was not known. Of an old list all entries have none.
+/// Finds roots that no agent starts a conversation with: answers, and entries without `parentId`, which
+/// all entries of version 1 lack.
 pub(super) fn severed<'a>(session: &'a Session, notes: &'a LineNotes) -> impl Iterator<Item = NodeId> + 'a {
     let without = notes.odd.iter().filter(|note| note.oddity == Oddity::NoParent && session.version > 1);
     let mut without = without.filter_map(|note| session.on_line(note.line)).peekable();

@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::baseline::Baseline;
-use super::{Checked, Code, Finding, Severity, Spot};
+use super::{Checked, Code, Finding, RawFinding, Severity};
 use crate::core::error::{Error, Result};
 
 /// Of a file with more findings than this the words are made while they are printed.
 const HELD: usize = 1000;
 /// How many findings a thread may hold that are not yet printed.
-pub const AHEAD: usize = 10 * HELD;
+pub(crate) const AHEAD: usize = 10 * HELD;
 
 /// How much was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Files looked at.
     pub files: usize,
     /// Of them, those that could not be read; who prints what was found learns that last.
@@ -33,7 +33,7 @@ pub struct Counts {
 
 /// Which findings count.
 #[derive(Debug, Default)]
-pub struct Policy {
+pub(crate) struct Policy {
     denied: BTreeSet<Code>,
     allowed: BTreeSet<Code>,
     known: Baseline,
@@ -47,7 +47,7 @@ pub struct Policy {
 
 /// What a file comes to.
 #[derive(Debug)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// How much of it counts.
     pub counts: Counts,
     /// What goes into a new baseline.
@@ -58,7 +58,7 @@ pub struct Judged {
 
 /// What there is to print of a file.
 #[derive(Debug)]
-pub enum Found {
+pub(crate) enum Found {
     /// The findings, and how many there are of each code.
     Few(Vec<Finding>, BTreeMap<Code, usize>),
     /// So many that their words are made while they are printed.
@@ -69,7 +69,7 @@ pub enum Found {
 
 impl Counts {
     /// Adds what was found in a file.
-    pub fn add(&mut self, more: Self) {
+    pub(crate) fn add(&mut self, more: Self) {
         self.files += more.files;
         self.unread += more.unread;
         self.errors += more.errors;
@@ -82,7 +82,7 @@ impl Counts {
 impl Judged {
     /// Returns how many findings a file counts for until it is printed; those of a file with so many
     /// that they are not made yet fill all the room of a thread.
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         match &self.found {
             Found::Few(findings, _) => 1 + findings.len(),
             Found::Many(_) => AHEAD,
@@ -97,7 +97,7 @@ impl Policy {
     ///
     /// # Errors
     /// [`Error::Usage`] if a code is not known.
-    pub fn new(deny: &[String], allow: &[String], most: Option<usize>) -> Result<Self> {
+    pub(crate) fn new(deny: &[String], allow: &[String], most: Option<usize>) -> Result<Self> {
         let mut denied = BTreeSet::new();
         for name in deny {
             if name == "warnings" {
@@ -115,7 +115,7 @@ impl Policy {
     ///
     /// # Errors
     /// [`Error::Usage`] if the file is not a baseline, [`Error::Io`].
-    pub fn with_baseline(mut self, path: &Path, updates: bool) -> Result<Self> {
+    pub(crate) fn with_baseline(mut self, path: &Path, updates: bool) -> Result<Self> {
         if !updates || path.exists() {
             self.known = Baseline::open(path)?;
         }
@@ -127,18 +127,18 @@ impl Policy {
     }
 
     /// Decides what counts in a file, and puts it into words if it is little.
-    pub fn judge(&self, path: &Path, checked: Result<Checked>) -> Judged {
+    pub(crate) fn judge(&self, path: &Path, checked: Result<Checked>) -> Judged {
         let mut counts = Counts { files: 1, ..Counts::default() };
         let mut known = Baseline::default();
         let found = checked.and_then(|checked| {
             let name = self.name(path);
-            for spot in &checked.spots {
+            for spot in &checked.found {
                 if self.updates && !self.allowed.contains(&spot.code) {
                     known.add(&name, &checked, spot);
                 }
                 self.count(&name, &checked, spot, &mut counts);
             }
-            if checked.spots.len() > HELD {
+            if checked.found.len() > HELD {
                 return Ok(Found::Many(Box::new(checked)));
             }
             let mut findings = Vec::new();
@@ -156,7 +156,7 @@ impl Policy {
     ///
     /// # Errors
     /// As [`Checked::findings`].
-    pub fn findings<E: From<Error>>(
+    pub(crate) fn findings<E: From<Error>>(
         &self,
         path: &Path,
         checked: &Checked,
@@ -164,7 +164,7 @@ impl Policy {
     ) -> std::result::Result<BTreeMap<Code, usize>, E> {
         let seen: RefCell<BTreeMap<Code, usize>> = RefCell::default();
         let name = self.name(path);
-        let is_wanted = |spot: &Spot| {
+        let is_wanted = |spot: &RawFinding| {
             let counts = self.count(&name, checked, spot, &mut Counts::default());
             let mut seen = seen.borrow_mut();
             let count = seen.entry(spot.code).or_default();
@@ -181,12 +181,12 @@ impl Policy {
     }
 
     /// Returns how many findings of a code are beyond the most that are put into words.
-    pub fn beyond(&self, count: usize) -> usize {
+    pub(crate) fn beyond(&self, count: usize) -> usize {
         self.most.map_or(0, |most| count.saturating_sub(most))
     }
 
     /// Counts a finding. Returns whether it is reported.
-    fn count(&self, name: &str, checked: &Checked, spot: &Spot, counts: &mut Counts) -> bool {
+    fn count(&self, name: &str, checked: &Checked, spot: &RawFinding, counts: &mut Counts) -> bool {
         if self.allowed.contains(&spot.code) {
             return false;
         }

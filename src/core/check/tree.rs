@@ -1,7 +1,7 @@
-//! What is wrong with how the entries hang together.
+//! Findings in how entries are connected: cuts, loops, duplicate ids, labels, times, and the leaf.
 
-use super::path::{self, Cuts};
-use super::{Code, Detail, Spot};
+use super::path::{self, PathCuts};
+use super::{Code, Detail, RawFinding};
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
@@ -9,58 +9,54 @@ use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
-/// An entry may be older than its parent by this many milliseconds: clocks are not exact, and
-/// agents stamp some entries before they write them.
-const PATIENCE: i64 = 5 * 60 * 1000;
+/// How many milliseconds an entry may be older than its parent: clocks differ, and agents stamp some
+/// entries before they write them.
+const CLOCK_SKEW: i64 = 5 * 60 * 1000;
 
-pub(super) fn check(session: &Session, notes: &LineNotes, spots: &mut Vec<Spot>) -> Result<()> {
-    let cuts = Cuts::find(session, notes);
-    count_lost(notes, &cuts, spots);
+pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
+    let cuts = PathCuts::find(session, notes);
+    count_lost(notes, &cuts, found);
     let size = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     if let Some(leaf) = session.leaf()
-        && let Some(spot) = spots.iter_mut().find(|spot| spot.code == Code::ForeignLeaf)
+        && let Some(finding) = found.iter_mut().find(|finding| finding.code == Code::ForeignLeaf)
     {
-        spot.unreachable = Some(size(walk::path(session, Some(leaf)).len()));
+        finding.unreachable = Some(size(walk::path(session, Some(leaf)).len()));
     }
-    for (orphan, _) in session.orphans() {
-        let above = cuts.above.get(&orphan).copied().unwrap_or(path::Above::Unknown);
-        let mut spot = Spot::new(Code::Orphan, session.line(orphan), Some(orphan), Detail::Above(above));
-        spot.unreachable = Some(cuts.beyond(orphan));
-        spots.push(spot);
-    }
-    for root in path::severed(session, notes) {
-        let above = cuts.above.get(&root).copied().unwrap_or(path::Above::Unknown);
-        let mut spot = Spot::new(Code::SeveralRoots, session.line(root), Some(root), Detail::Above(above));
-        spot.unreachable = Some(cuts.beyond(root));
-        spots.push(spot);
-    }
-    loops(session, &cuts, spots)?;
-    duplicates(session, notes, spots)?;
-    labels(session, spots);
-    times(session, spots);
-    writers(session, spots);
-    leaf(session, spots)
+    let mut push_cut = |code, node| {
+        let above = cuts.above.get(&node).copied().unwrap_or(path::Continuation::Unknown);
+        let mut finding = RawFinding::new(code, session.line(node), Some(node), Detail::Above(above));
+        finding.unreachable = Some(cuts.beyond(node));
+        found.push(finding);
+    };
+    session.orphans().for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
+    path::severed(session, notes).for_each(|root| push_cut(Code::SeveralRoots, root));
+    loops(session, &cuts, found)?;
+    duplicates(session, notes, found)?;
+    labels(session, found);
+    times(session, found);
+    writers(session, found);
+    leaf(session, found)
 }
 
-/// Says of damaged lines what was lost with them.
-fn count_lost(notes: &LineNotes, cuts: &Cuts, spots: &mut [Spot]) {
+/// Sets how many entries were lost with damaged lines.
+fn count_lost(notes: &LineNotes, cuts: &PathCuts, found: &mut [RawFinding]) {
     let mut lost = notes.lost.iter().enumerate().peekable();
-    // Both are in the order of the file.
+    // Both lists are in the order of the file.
     let is_damage =
         |code: Code| matches!(code, Code::MalformedLine | Code::TornLine | Code::NulRun | Code::GluedObjects);
-    for spot in spots.iter_mut().filter(|spot| is_damage(spot.code)) {
-        while lost.next_if(|(_, lost)| lost.line < spot.line).is_some() {}
+    for finding in found.iter_mut().filter(|finding| is_damage(finding.code)) {
+        while lost.next_if(|(_, lost)| lost.line < finding.line).is_some() {}
         let (mut own, mut beyond) = (0, 0);
-        while let Some((place, _)) = lost.next_if(|(_, lost)| lost.line == spot.line) {
+        while let Some((place, _)) = lost.next_if(|(_, lost)| lost.line == finding.line) {
             own += 1;
             beyond = beyond.max(cuts.beyond_lost(place));
         }
-        spot.unreachable = Some(own + beyond);
+        finding.unreachable = Some(own + beyond);
     }
 }
 
-/// Reports what is its own ancestor.
-fn loops(session: &Session, cuts: &Cuts, spots: &mut Vec<Spot>) -> Result<()> {
+/// Reports entries that are their own ancestors.
+fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Result<()> {
     if session.cuts().is_empty() {
         return Ok(());
     }
@@ -77,32 +73,32 @@ fn loops(session: &Session, cuts: &Cuts, spots: &mut Vec<Spot>) -> Result<()> {
     for cut in in_order {
         let is_own = session.version > 1 && bodies.entry(cut)?.parent_id().as_deref() == Some(session.id(cut));
         let code = if is_own { Code::SelfParent } else { Code::Cycle };
-        // What hangs off it stands right behind it and is deeper.
+        // Its descendants follow it in the order of display and are deeper.
         let from = places[cut.index()];
         let below = order[from + 1..].iter().take_while(|node| depths[node.index()] > 0).count();
         let is_fatal = cuts.runs_into_a_loop && root_of_leaf == Some(cut);
-        // Off the path an entry that is its own parent is shown as a root, a loop is not.
+        // Off the path agents show an entry that is its own parent as a root, but no entry of a loop.
         let count = match (is_fatal, is_own) {
             (true, _) => session.len(),
             (false, true) => 0,
             (false, false) => below + 1,
         };
-        let mut spot = Spot::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
-        spot.unreachable = Some(u32::try_from(count).unwrap_or(u32::MAX));
-        spots.push(spot);
+        let mut finding = RawFinding::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
+        finding.unreachable = Some(u32::try_from(count).unwrap_or(u32::MAX));
+        found.push(finding);
     }
     Ok(())
 }
 
-/// Reports ids that stand on several lines.
-fn duplicates(session: &Session, notes: &LineNotes, spots: &mut Vec<Spot>) -> Result<()> {
+/// Reports ids that are on several lines.
+fn duplicates(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     for duplicate in &notes.duplicates {
         let same = is_same(session, duplicate)?;
         let code = if same { Code::DuplicateLine } else { Code::DuplicateId };
-        let mut spot =
-            Spot::new(code, duplicate.line, session.on_line(duplicate.line), Detail::Line(duplicate.first_line));
-        spot.unreachable = Some(u32::from(!same));
-        spots.push(spot);
+        let mut finding =
+            RawFinding::new(code, duplicate.line, session.on_line(duplicate.line), Detail::Line(duplicate.first_line));
+        finding.unreachable = Some(u32::from(!same));
+        found.push(finding);
     }
     Ok(())
 }
@@ -128,34 +124,34 @@ fn is_same(session: &Session, duplicate: &DuplicateId) -> Result<bool> {
     Ok(true)
 }
 
-fn labels(session: &Session, spots: &mut Vec<Spot>) {
+fn labels(session: &Session, found: &mut Vec<RawFinding>) {
     for (label, place) in session.labels().iter().zip(0..) {
         if label.target.is_none() {
             let line = session.line(label.set_by);
-            spots.push(Spot::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Place(place)));
+            found.push(RawFinding::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Index(place)));
         }
     }
 }
 
-fn times(session: &Session, spots: &mut Vec<Spot>) {
-    // A label that goes along into a new file keeps its old time.
+fn times(session: &Session, found: &mut Vec<RawFinding>) {
+    // A label that is copied into a new file keeps its old time.
     for node in session.nodes().filter(|&node| session.traits(node).kind != Kind::Label) {
         let parent = session.parent(node).and_then(|parent| session.stamp(parent).ms());
         if let (Some(own), Some(parent)) = (session.stamp(node).ms(), parent)
-            && parent.saturating_sub(own) > PATIENCE
+            && parent.saturating_sub(own) > CLOCK_SKEW
         {
             let gap = Detail::Gap(parent.saturating_sub(own));
-            spots.push(Spot::new(Code::TimeBackwards, session.line(node), Some(node), gap));
+            found.push(RawFinding::new(Code::TimeBackwards, session.line(node), Some(node), gap));
         }
     }
 }
 
-/// Reports that two agents wrote at the same time: an answer whose question is not right above it,
-/// since part of another conversation came in between. Nobody can go back to a question and answer
-/// it: going back makes a new question.
-fn writers(session: &Session, spots: &mut Vec<Spot>) {
+/// Reports that two agents wrote at the same time: an answer that does not directly follow its parent in
+/// the file, since entries of another conversation are in between. One agent alone never writes that:
+/// going back starts with a new prompt.
+fn writers(session: &Session, found: &mut Vec<RawFinding>) {
     let mut last: Option<NodeId> = None;
-    let mut found: Option<(NodeId, NodeId)> = None;
+    let mut first: Option<(NodeId, NodeId)> = None;
     let mut count = 0;
     for node in session.nodes() {
         let traits = session.traits(node);
@@ -165,19 +161,19 @@ fn writers(session: &Session, spots: &mut Vec<Spot>) {
             && parent < between
         {
             count += 1;
-            found = found.or(Some((node, between)));
+            first = first.or(Some((node, between)));
         }
         if traits.kind.is_conversation() {
             last = Some(node);
         }
     }
-    if let Some((node, _)) = found {
-        spots.push(Spot::new(Code::InterleavedWriters, session.line(node), Some(node), Detail::Count(count)));
+    if let Some((node, _)) = first {
+        found.push(RawFinding::new(Code::InterleavedWriters, session.line(node), Some(node), Detail::Count(count)));
     }
 }
 
-/// Reports a leaf that is no part of the conversation and sits on a branch that is not the newest.
-fn leaf(session: &Session, spots: &mut Vec<Spot>) -> Result<()> {
+/// Reports a leaf that is not part of a conversation and is not on the newest branch.
+fn leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
     let is_talk = |node: NodeId| session.traits(node).kind.is_conversation();
     let Some(leaf) = session.leaf().filter(|&leaf| !is_talk(leaf)) else { return Ok(()) };
     let Some(newest) = session.nodes().rev().find(|&node| is_talk(node)) else { return Ok(()) };
@@ -187,7 +183,7 @@ fn leaf(session: &Session, spots: &mut Vec<Spot>) -> Result<()> {
     }
     let mut bodies = Bodies::new(session);
     for node in session.ancestors(leaf).take_while(|&node| !is_talk(node)) {
-        // Left there on purpose, by `navigate --save`.
+        // `navigate --save` left it there on purpose.
         if session.traits(node).kind == Kind::Custom
             && bodies.entry(node)?.get_str("customType").as_deref() == Some("session-tree/leaf")
         {
@@ -195,8 +191,8 @@ fn leaf(session: &Session, spots: &mut Vec<Spot>) -> Result<()> {
         }
     }
     let left = session.ancestors(newest).take_while(|node| !active[node.index()]).count();
-    let mut spot = Spot::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
-    spot.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
-    spots.push(spot);
+    let mut finding = RawFinding::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
+    finding.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
+    found.push(finding);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Where agents resume a session, why there, and what the other branches are.
+//! Where agents resume a session and why, with the tips of all branches (`check --why`). Uses the same
+//! checks as findings do, so that both always say the same.
 
 use std::collections::HashSet;
 
@@ -12,22 +13,22 @@ use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
 use crate::core::tree::walk;
 
-/// So many entries are walked over to count the messages of branches whose contexts need more than
-/// adding up; beyond that they are not counted.
+/// How many entries are visited at most to count the messages of branches with compactions, resets or
+/// edits; further such branches are not counted.
 const STEPS: usize = 20_000_000;
 
-/// The end of a branch.
+/// The end of a branch, where agents could resume.
 #[derive(Clone, Debug)]
-pub struct Tip {
-    /// The last entry's id.
+pub(crate) struct ResumeTip {
+    /// The id of its last entry.
     pub id: String,
-    /// Its 1-based line.
+    /// The 1-based line of that entry.
     pub line: u32,
-    /// When the last entry of its conversation was made.
+    /// The time of the last entry of its conversation.
     pub stamp: Stamp,
-    /// How many messages a model would get there, if it was counted.
+    /// How many messages a model would get there, if they were counted.
     pub messages: Option<usize>,
-    /// Whether it is where agents resume.
+    /// Whether agents resume there.
     pub is_active: bool,
     /// The words of the last entry of its conversation.
     pub words: String,
@@ -35,42 +36,47 @@ pub struct Tip {
 
 /// Where agents resume, and where they could.
 #[derive(Clone, Debug)]
-pub struct Why {
-    /// The entry that agents resume at; `None` if they start anew.
+pub(crate) struct Resume {
+    /// The entry at which agents resume; `None` if they start with an empty conversation.
     pub leaf: Option<String>,
     /// Its 1-based line.
     pub line: Option<u32>,
     /// Why there.
     pub why: String,
     /// The ends of all branches, the one with the newest conversation first.
-    pub tips: Vec<Tip>,
+    pub tips: Vec<ResumeTip>,
 }
 
 /// Explains where agents resume a session.
 ///
 /// # Errors
-/// [`Error`](crate::core::error::Error) if it is no session or cannot be read.
-pub fn explain(source: Source, jobs: usize) -> Result<Why> {
+/// [`Error`](crate::core::error::Error) if the file is not a session or cannot be read.
+pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
     let (session, notes) = Session::inspect(source, jobs)?;
-    let mut spots = Vec::new();
-    super::lines::check(&session, &notes, None, &mut spots);
-    let foreign = spots.iter().find(|spot| spot.code == Code::ForeignLeaf).map(|spot| spot.line);
-    super::tree::check(&session, &notes, &mut spots)?;
-    let newest = spots.iter().find(|spot| spot.code == Code::LeafOnOlderBranch);
+    let mut found = Vec::new();
+    super::lines::check(&session, &notes, None, &mut found);
+    let foreign = found.iter().find(|finding| finding.code == Code::ForeignLeaf).map(|finding| finding.line);
+    super::tree::check(&session, &notes, &mut found)?;
+    let newest = found.iter().find(|finding| finding.code == Code::LeafOnOlderBranch);
     let leaf = session.leaf();
     let why = match (foreign, leaf) {
         (Some(line), Some(leaf)) => format!(
-            "line {line}, the last one, has no `id`: agents take it as the leaf and start anew; `session-tree` goes on at `{}`, line {}",
+            "line {line}, the last one, has no `id`: agents take it as the leaf and start with an empty conversation; `session-tree` resumes at `{}`, line {}",
             session.id(leaf),
             session.line(leaf)
         ),
         (Some(line), None) => format!("line {line}, the last one, has no `id`, and there is no entry"),
-        (None, None) => "there is no entry: the conversation starts anew".to_owned(),
+        (None, None) => "there is no entry: the conversation starts empty".to_owned(),
         (None, Some(leaf)) => because(&session, leaf, newest.is_some()),
     };
     let tips = tips(&session, foreign.is_none())?;
     let leaf = leaf.filter(|_| foreign.is_none());
-    Ok(Why { leaf: leaf.map(|leaf| session.id(leaf).to_owned()), line: leaf.map(|leaf| session.line(leaf)), why, tips })
+    Ok(Resume {
+        leaf: leaf.map(|leaf| session.id(leaf).to_owned()),
+        line: leaf.map(|leaf| session.line(leaf)),
+        why,
+        tips,
+    })
 }
 
 fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
@@ -83,17 +89,17 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
             Some(talk) => {
                 format!("; the conversation goes on below `{}`, line {}", session.id(talk), session.line(talk))
             }
-            None => "; no conversation is above it".to_owned(),
+            None => "; there is no conversation above it".to_owned(),
         };
     }
     if is_older {
-        why += "; that is not the newest conversation";
+        why += "; this is not the newest conversation";
     }
     why
 }
 
-fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
-    let sums = Sums::new(session)?;
+fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<ResumeTip>> {
+    let sums = MessageCounts::new(session)?;
     let leaf = session.leaf();
     let mut bodies = Bodies::new(session);
     let mut steps = 0;
@@ -107,10 +113,10 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
                 is_cheap
                     .then(|| context::build(&mut bodies, Some(node)))
                     .transpose()?
-                    .map(|context| context.items.len())
+                    .map(|context| context.messages.len())
             }
         };
-        tips.push(Tip {
+        tips.push(ResumeTip {
             id: session.id(node).to_owned(),
             line: session.line(node),
             stamp: session.stamp(talk),
@@ -122,15 +128,15 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<Tip>> {
     Ok(tips)
 }
 
-/// What adds up along paths, so that many branches cost no more than their entries.
-struct Sums {
-    /// Messages up to each entry, if nothing on its path does more than add one.
+/// Counts of messages that add up along paths, so that all branches together cost one pass.
+struct MessageCounts {
+    /// By entry: the messages on its path, if every entry of that adds one or none.
     messages: Vec<u32>,
     is_plain: Vec<bool>,
     depth: Vec<u32>,
 }
 
-impl Sums {
+impl MessageCounts {
     fn new(session: &Session) -> Result<Self> {
         let order = walk::display_order(session, session.leaf());
         let empty = empty_summaries(session)?;
@@ -161,7 +167,7 @@ impl Sums {
     }
 }
 
-/// Finds the branch summaries that add nothing.
+/// Returns the branch summaries that add no message.
 fn empty_summaries(session: &Session) -> Result<HashSet<NodeId>> {
     let mut bodies = Bodies::new(session);
     let mut empty = HashSet::new();

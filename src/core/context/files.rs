@@ -1,4 +1,5 @@
-//! Which files a stretch of conversation touched (semantics: "Summaries").
+//! The files that tool calls in a stretch of conversation read and changed (semantics: "Summaries").
+//! They are names out of the session; nothing here looks at the files themselves.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +9,21 @@ use crate::core::json::{Object, Raw};
 use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 
-/// Files by what was done with them, sorted. A file both read and modified counts as modified.
+/// Paths of files, sorted. A file that was both read and modified counts as modified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
-    /// Only read.
+pub(crate) struct TouchedFiles {
+    /// Files that were only read.
     pub read: BTreeSet<String>,
-    /// Written or edited.
+    /// Files that were written or edited.
     pub modified: BTreeSet<String>,
 }
 
-impl Files {
-    /// Collects the files of some entries.
+impl TouchedFiles {
+    /// Collects the files that some entries name.
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn of(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Self> {
+    pub(crate) fn of(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Self> {
         let mut files = Self::default();
         for &node in nodes {
             let traits = bodies.session().traits(node);
@@ -47,7 +48,7 @@ impl Files {
         }
     }
 
-    /// Takes over what an earlier summary collected; what extensions put there is their own.
+    /// Adds the files of an earlier summary. Extensions may mean something else by these members.
     fn add_summary(&mut self, entry: Entry<'_>) {
         let is = |name: &str| entry.get(name).is_some_and(Raw::is_true);
         if is("fromExtension") || is("fromHook") {
@@ -62,8 +63,8 @@ impl Files {
         }
     }
 
-    /// Gives the `details` of a branch summary.
-    pub fn json(&self) -> Vec<u8> {
+    /// Returns the `details` of a branch summary as JSON.
+    pub(crate) fn json(&self) -> Vec<u8> {
         let mut out = Vec::new();
         Object::new(&mut out).strings("readFiles", &self.read).strings("modifiedFiles", &self.modified);
         out
@@ -75,14 +76,14 @@ mod tests {
     use crate::core::session::body::Bodies;
     use crate::core::session::sample::{calls, entry, message, session};
 
-    use super::Files;
+    use super::TouchedFiles;
 
     /// Checks the files of some entries, written as the ones read, a bar, and the ones modified.
     #[track_caller]
     fn check(entries: &[String], expected: &str) {
         let session = session(entries);
         let nodes: Vec<_> = session.nodes().collect();
-        let files = Files::of(&mut Bodies::new(&session), &nodes).unwrap();
+        let files = TouchedFiles::of(&mut Bodies::new(&session), &nodes).unwrap();
         let list = |paths: &std::collections::BTreeSet<String>| paths.iter().cloned().collect::<Vec<_>>().join(" ");
         assert_eq!(format!("{} | {}", list(&files.read), list(&files.modified)), expected);
     }
@@ -126,7 +127,7 @@ mod tests {
     fn details_are_json_with_both_lists() {
         let json = |read: &[&str], modified: &[&str]| {
             let [read, modified] = [read, modified].map(|paths| paths.iter().map(|path| (*path).to_owned()).collect());
-            String::from_utf8(Files { read, modified }.json()).unwrap()
+            String::from_utf8(TouchedFiles { read, modified }.json()).unwrap()
         };
         assert_eq!(json(&[], &[]), r#"{"readFiles":[],"modifiedFiles":[]}"#);
         assert_eq!(json(&["a"], &["b", "new \"q\""]), r#"{"readFiles":["a"],"modifiedFiles":["b","new \"q\""]}"#);

@@ -1,59 +1,59 @@
-//! The messages of a context, as JSON text: as agents hold them, and as a model gets them.
+//! The messages of a context as JSON text: as agents hold them in memory, and as a model gets them.
 //!
-//! Stored values are copied as they stand, so their bytes may hold bad UTF-8; whoever prints them
-//! sees to that.
+//! Stored values are copied as they stand and never decoded, so their bytes may hold invalid UTF-8;
+//! whatever prints them (`ui::output`) has to replace it.
 
-use crate::core::context::{Item, remote_history};
+use crate::core::context::{ContextMessage, remote_history};
 use crate::core::entry::{Entry, Role};
 use crate::core::error::Result;
 use crate::core::json::text::push_json_body;
 use crate::core::json::{Object, Raw, ValueKind};
-use crate::core::session::Session;
 use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
 
-/// What introduces the summary of a branch to a model.
+/// The sentence before the summary of a branch.
 const BRANCH: &str = "The conversation came back to this point from another branch. What happened on that branch:";
-/// What introduces the summary of a compaction to a model.
+/// The sentence before the summary of a compaction.
 const COMPACTION: &str = "The conversation before this point was replaced by a summary of it:";
 
-/// Gives one message as agents hold it in memory to `each`. A stored one is not copied; others are
+/// Calls `each` with one message as agents hold it in memory. A stored one is not copied; others are
 /// made in `scratch`.
 ///
 /// # Errors
 /// [`Error::Changed`](crate::core::error::Error::Changed) and [`Error::Io`](crate::core::error::Error::Io).
 pub fn with<R>(
     bodies: &mut Bodies<'_>,
-    item: Item,
+    item: ContextMessage,
     scratch: &mut Vec<u8>,
     each: impl FnOnce(Raw<'_>) -> R,
 ) -> Result<R> {
-    if let Item::Stored(node) = item {
+    if let ContextMessage::Stored(node) = item {
         let message = bodies.entry(node)?.message();
         return Ok(each(message.unwrap_or(Raw::new(b"null"))));
     }
     scratch.clear();
     write(scratch, bodies, item)?;
     let made = each(Raw::new(scratch));
-    // A message of many megabytes is not held on to.
+    // The memory of a message of many megabytes is given back.
     scratch.shrink_to(SCRATCH);
     Ok(made)
 }
 
-/// How much memory is kept for the next message, in bytes.
+/// How many bytes of memory are kept for the next message.
 const SCRATCH: usize = 1024 * 1024;
 
 /// Writes one message as agents hold it in memory.
 ///
 /// # Errors
 /// As [`with`].
-pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: Item) -> Result<()> {
+pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -> Result<()> {
     let session = bodies.session();
     match item {
-        Item::Stored(node) => {
+        ContextMessage::Stored(node) => {
             let entry = bodies.entry(node)?;
             out.extend_from_slice(entry.message().map_or(b"null", Raw::bytes));
         }
-        Item::Edited { target, edit } => {
+        ContextMessage::Edited { target, edit } => {
             let content = bodies.entry(edit)?.get("replacement").and_then(|with| with.get("content"));
             let content = content.map(|content| content.bytes().to_vec()).unwrap_or_else(|| b"null".to_vec());
             let traits = session.traits(target);
@@ -66,18 +66,18 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: Item) -> Result<(
                 with_content(out, entry.message().unwrap_or(Raw::new(b"{}")), &content);
             }
         }
-        Item::Custom(node) => custom(out, bodies.entry(node)?, session, node, None),
-        Item::Branch(node) => {
+        ContextMessage::Custom(node) => custom(out, bodies.entry(node)?, session, node, None),
+        ContextMessage::Branch(node) => {
             let entry = bodies.entry(node)?;
             let mut object = Object::new(out);
             copy(object.str("role", "branchSummary"), entry, &["summary", "fromId"]);
             time(&mut object, session.stamp(node).ms());
         }
-        Item::System(node) => {
+        ContextMessage::System(node) => {
             let entry = bodies.entry(node)?;
             out.extend_from_slice(entry.get("systemMessage").map_or(b"null", Raw::bytes));
         }
-        Item::Compaction(node) => {
+        ContextMessage::Compaction(node) => {
             let entry = bodies.entry(node)?;
             let mut object = Object::new(out);
             copy(object.str("role", "compactionSummary"), entry, &["summary", "shortSummary", "tokensBefore"]);
@@ -92,7 +92,7 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: Item) -> Result<(
     Ok(())
 }
 
-/// Writes a message as a model gets it; tells whether it gets it at all.
+/// Writes a message as a model gets it, and returns whether it gets it at all.
 pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
     let get = |name: &str| message.get(name);
     let text = |name: &str| message.get_str(name).unwrap_or_default();
@@ -110,10 +110,11 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
         "custom" | "hookMessage" => {
             let content = get("content").filter(|content| content.kind() != ValueKind::Null);
             let content = content.map_or(b"[]".to_vec(), |content| text_block(content.bytes()));
-            user(out, message, &content);
+            let mut object = Object::new(out);
+            object.str("role", "user").json("content", &content);
+            copy_time(&mut object, message);
         }
-        "bashExecution" if is("excludeFromContext") => return false,
-        "pythonExecution" if is("excludeFromContext") => return false,
+        "bashExecution" | "pythonExecution" if is("excludeFromContext") => return false,
         "bashExecution" => bash(out, message),
         "pythonExecution" => python(out, message),
         "fileMention" => files(out, message),
@@ -122,33 +123,33 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
     true
 }
 
-/// A text in pieces: our own words, and bodies of stored strings, which are copied as they stand
-/// instead of being decoded and encoded again.
+/// A text in parts: literals, and bodies of stored strings, which are copied as they stand instead
+/// of being decoded and encoded again.
 #[derive(Default)]
-struct Pieces<'p>(Vec<Piece<'p>>);
+struct TextParts<'p>(Vec<TextPart<'p>>);
 
-enum Piece<'p> {
-    Own(&'p str),
+enum TextPart<'p> {
+    Literal(&'p str),
     Stored(&'p [u8]),
 }
 
-impl<'p> Pieces<'p> {
-    fn own(&mut self, text: &'p str) {
-        self.0.push(Piece::Own(text));
+impl<'p> TextParts<'p> {
+    fn literal(&mut self, text: &'p str) {
+        self.0.push(TextPart::Literal(text));
     }
 
-    /// Adds a string; anything else is empty.
+    /// Adds the body of a stored string; other values count as empty.
     fn stored(&mut self, value: Option<Raw<'p>>) {
-        self.0.push(Piece::Stored(value.and_then(Raw::string_body).unwrap_or_default()));
+        self.0.push(TextPart::Stored(value.and_then(Raw::string_body).unwrap_or_default()));
     }
 
-    /// Writes the text as the only text block of a content; `rest` adds further blocks.
+    /// Writes a content of one text block, followed by the blocks in `rest`.
     fn write(&self, out: &mut Vec<u8>, rest: &[Raw<'_>]) {
         out.extend_from_slice(b"[{\"type\":\"text\",\"text\":\"");
-        for piece in &self.0 {
-            match piece {
-                Piece::Own(text) => push_json_body(out, text),
-                Piece::Stored(body) => out.extend_from_slice(body),
+        for part in &self.0 {
+            match part {
+                TextPart::Literal(text) => push_json_body(out, text),
+                TextPart::Stored(body) => out.extend_from_slice(body),
             }
         }
         out.extend_from_slice(b"\"}");
@@ -160,47 +161,47 @@ impl<'p> Pieces<'p> {
     }
 }
 
-/// Writes how a `bashExecution` reads for a model.
+/// Writes a `bashExecution` as a model gets it.
 fn bash(out: &mut Vec<u8>, message: Raw<'_>) {
-    let mut text = Pieces::default();
-    text.own("Ran `");
+    let mut text = TextParts::default();
+    text.literal("Ran `");
     text.stored(message.get("command"));
-    text.own("`\n");
+    text.literal("`\n");
     push_fenced(&mut text, message.get("output"), "");
     let end = end(message, "(command cancelled)", "Command exited with code");
-    text.own(&end);
+    text.literal(&end);
     let path = message.get("fullOutputPath").filter(|path| path.string_body().is_some_and(|path| !path.is_empty()));
     if let Some(path) = path.filter(|_| message.get("truncated").is_some_and(Raw::is_true)) {
-        text.own("\n\n[Output truncated. Full output: ");
+        text.literal("\n\n[Output truncated. Full output: ");
         text.stored(Some(path));
-        text.own("]");
+        text.literal("]");
     }
     user_text(out, message, &text, &[]);
 }
 
-/// Writes how a `pythonExecution` reads for a model.
+/// Writes a `pythonExecution` as a model gets it.
 fn python(out: &mut Vec<u8>, message: Raw<'_>) {
-    let mut text = Pieces::default();
-    text.own("Ran Python:\n```python\n");
+    let mut text = TextParts::default();
+    text.literal("Ran Python:\n```python\n");
     text.stored(message.get("code"));
-    text.own("\n```\n");
+    text.literal("\n```\n");
     push_fenced(&mut text, message.get("output"), "Output:\n");
     let end = end(message, "(execution cancelled)", "Execution failed with code");
-    text.own(&end);
+    text.literal(&end);
     user_text(out, message, &text, &[]);
 }
 
-fn push_fenced<'p>(text: &mut Pieces<'p>, output: Option<Raw<'p>>, heading: &'p str) {
+fn push_fenced<'p>(text: &mut TextParts<'p>, output: Option<Raw<'p>>, heading: &'p str) {
     if output.and_then(Raw::string_body).is_none_or(<[u8]>::is_empty) {
-        return text.own("(no output)");
+        return text.literal("(no output)");
     }
-    text.own(heading);
-    text.own("```\n");
+    text.literal(heading);
+    text.literal("```\n");
     text.stored(output);
-    text.own("\n```");
+    text.literal("\n```");
 }
 
-/// Says how a command ended, if not well.
+/// Returns the words for a command that was cancelled or failed; empty if it succeeded.
 fn end(message: Raw<'_>, cancelled: &str, failed: &str) -> String {
     if message.get("cancelled").is_some_and(Raw::is_true) {
         return format!("\n\n{cancelled}");
@@ -214,55 +215,44 @@ fn end(message: Raw<'_>, cancelled: &str, failed: &str) -> String {
 fn files(out: &mut Vec<u8>, message: Raw<'_>) {
     let files = message.get("files");
     let files = || files.iter().flat_map(|files| files.elements());
-    let mut text = Pieces::default();
-    text.own("<system-reminder>\n");
+    let mut text = TextParts::default();
+    text.literal("<system-reminder>\n");
     for (at, file) in files().enumerate() {
-        text.own(if at > 0 { "\n\n<file path=\"" } else { "<file path=\"" });
+        text.literal(if at > 0 { "\n\n<file path=\"" } else { "<file path=\"" });
         text.stored(file.get("path"));
-        text.own("\">\n");
-        // An empty file has no line of its own.
+        text.literal("\">\n");
+        // An empty file gets no line between the tags.
         let content = file.get("content").filter(|content| content.string_body().is_some_and(|body| !body.is_empty()));
         text.stored(content);
-        text.own(if content.is_some() { "\n</file>" } else { "</file>" });
+        text.literal(if content.is_some() { "\n</file>" } else { "</file>" });
     }
-    text.own("\n</system-reminder>");
+    text.literal("\n</system-reminder>");
     let images = files().filter_map(|file| file.get("image")).filter(|image| image.kind() == ValueKind::Object);
     user_text(out, message, &text, &images.collect::<Vec<_>>());
 }
 
 fn summary(out: &mut Vec<u8>, message: Raw<'_>, introduction: &str) {
-    let mut text = Pieces::default();
-    text.own(introduction);
-    text.own("\n\n<summary>\n");
+    let mut text = TextParts::default();
+    text.literal(introduction);
+    text.literal("\n\n<summary>\n");
     text.stored(message.get("summary"));
-    text.own("\n</summary>");
+    text.literal("\n</summary>");
     user_text(out, message, &text, &[]);
 }
 
-fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &Pieces<'_>, rest: &[Raw<'_>]) {
+fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &TextParts<'_>, rest: &[Raw<'_>]) {
     let mut object = Object::new(out);
     text.write(object.str("role", "user").value("content"), rest);
+    copy_time(&mut object, message);
+}
+
+fn copy_time(object: &mut Object<'_>, message: Raw<'_>) {
     if let Some(time) = message.get("timestamp") {
         object.json("timestamp", time.bytes());
     }
 }
 
-/// Writes a user message in another message's place.
-fn user(out: &mut Vec<u8>, message: Raw<'_>, content: &[u8]) {
-    let mut object = Object::new(out);
-    object.str("role", "user").json("content", content);
-    if let Some(time) = message.get("timestamp") {
-        object.json("timestamp", time.bytes());
-    }
-}
-
-fn custom(
-    out: &mut Vec<u8>,
-    entry: Entry<'_>,
-    session: &Session,
-    node: crate::core::session::NodeId,
-    content: Option<&[u8]>,
-) {
+fn custom(out: &mut Vec<u8>, entry: Entry<'_>, session: &Session, node: NodeId, content: Option<&[u8]>) {
     let mut object = Object::new(out);
     copy(object.str("role", "custom"), entry, &["customType"]);
     match content {
@@ -273,7 +263,7 @@ fn custom(
     time(&mut object, session.stamp(node).ms());
 }
 
-/// Copies a message with another content; without one it goes to the end.
+/// Copies a message with its content replaced; where it has none the new one is added at the end.
 fn with_content(out: &mut Vec<u8>, message: Raw<'_>, content: &[u8]) {
     let bytes = message.bytes();
     let old = message.members().filter(|(key, _)| key.name() == b"content").last();
@@ -288,7 +278,7 @@ fn with_content(out: &mut Vec<u8>, message: Raw<'_>, content: &[u8]) {
     Object::reopen(out).json("content", content);
 }
 
-/// Makes a list of one text block from a string; other contents stay.
+/// Returns a content as a list of blocks: a string becomes one text block.
 fn text_block(content: &[u8]) -> Vec<u8> {
     if !content.starts_with(b"\"") {
         return content.to_vec();
@@ -299,7 +289,7 @@ fn text_block(content: &[u8]) -> Vec<u8> {
     blocks
 }
 
-/// Copies members that an entry has.
+/// Copies those of the named members that the entry has.
 fn copy(object: &mut Object<'_>, entry: Entry<'_>, names: &[&str]) {
     for name in names {
         if let Some(value) = entry.get(name) {
@@ -315,12 +305,12 @@ fn time(object: &mut Object<'_>, ms: Option<i64>) {
     };
 }
 
-/// Estimates the tokens of a message: four characters a token, and a flat rate an image.
+/// Estimates the tokens of a message: one for four bytes of text, and 1200 for each image.
 pub fn tokens(message: Raw<'_>) -> u64 {
     const IMAGE: u64 = 1200;
     let mut chars = 0_u64;
     let mut images = 0;
-    // Bytes as stored: near enough, and nothing is decoded for it.
+    // Bytes as stored, escapes included: close enough, and nothing has to be decoded.
     let mut add =
         |raw: Option<Raw<'_>>| chars += raw.map_or(0, |raw| raw.string_body().unwrap_or(raw.bytes()).len()) as u64;
     for name in ["summary", "command", "code", "output"] {

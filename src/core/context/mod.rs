@@ -1,5 +1,9 @@
-//! What the model would see at a leaf (semantics: "Context"): the state, and which entries
-//! contribute a message. The messages themselves are made by [`self::message`].
+//! What a model would see at a leaf (semantics: "Context"): the settings in force, and the entries
+//! that contribute a message.
+//!
+//! A context names its messages by entry; [`message`] makes their JSON. The other modules measure
+//! ([`stats`], [`usage`]), compare ([`compare`]) and summarize ([`summary`], [`files`]) stretches of
+//! conversation. Nothing here prints, writes, or knows what a provider gets in the end.
 
 pub mod compare;
 pub mod files;
@@ -21,7 +25,7 @@ use crate::core::tree::walk;
 
 /// One message of a context, by the entry that it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Item {
+pub enum ContextMessage {
     /// The message stored in an entry.
     Stored(NodeId),
     /// A message or custom message with its content replaced by a `context_edit`.
@@ -41,8 +45,8 @@ pub enum Item {
     Compaction(NodeId),
 }
 
-impl Item {
-    /// Gives the entry that the message comes from.
+impl ContextMessage {
+    /// Returns the entry that the message comes from.
     pub fn node(self) -> NodeId {
         match self {
             Self::Stored(node)
@@ -54,7 +58,7 @@ impl Item {
         }
     }
 
-    /// Gives the role of the message.
+    /// Returns the role of the message.
     pub fn role(self, session: &Session) -> &'static str {
         let stored = match self {
             Self::Stored(node) | Self::Edited { target: node, .. } => session.role_name(node),
@@ -70,12 +74,12 @@ impl Item {
 
 /// The settings in force at a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
-    /// The level of thinking.
+pub struct Settings {
+    /// The thinking level; `off` unless one was set.
     pub thinking_level: String,
     /// The models by role.
     pub models: BTreeMap<String, String>,
-    /// The mode.
+    /// The mode; `none` unless one was set.
     pub mode: String,
     /// The mode's data, as stored.
     pub mode_data: Option<String>,
@@ -85,11 +89,11 @@ pub struct State {
     pub mcp_tools: Option<String>,
     /// The injected rules, in the order in which they were first seen.
     pub ttsr_rules: Vec<String>,
-    /// The same, to be found fast.
+    /// The same rules as a set, for fast lookup.
     known_rules: HashSet<String>,
 }
 
-impl Default for State {
+impl Default for Settings {
     fn default() -> Self {
         Self {
             thinking_level: "off".to_owned(),
@@ -104,16 +108,16 @@ impl Default for State {
     }
 }
 
-/// A context: settings and messages.
+/// The settings and messages that a model would get at a leaf.
 #[derive(Debug, Default)]
 pub struct Context {
-    /// Where it is seen from.
+    /// The leaf; `None` before the first entry.
     pub leaf: Option<NodeId>,
     /// The settings in force.
-    pub state: State,
+    pub settings: Settings,
     /// The messages in order.
-    pub items: Vec<Item>,
-    /// What was odd on the way.
+    pub messages: Vec<ContextMessage>,
+    /// What was odd along the path.
     pub problems: Problems,
 }
 
@@ -135,20 +139,20 @@ pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
         let entry = bodies.entry(node)?;
         if kind == Kind::ContextEdit {
             edits.extend(edit(session, node, entry));
-        } else if context.state.apply(kind, entry) {
+        } else if context.settings.apply(kind, entry) {
             last_default = Some(at);
         }
     }
     if let Some(model) = answering_model(bodies, &path, last_default)? {
-        context.state.models.insert("default".to_owned(), model);
+        context.settings.models.insert("default".to_owned(), model);
     }
-    let mut collector = Collector { edits, context };
+    let mut collector = ContextBuilder { edits, context };
     collector.collect(bodies, &path)?;
     collector.warn_of_cut(session, &path);
     Ok(collector.context)
 }
 
-/// Gives the entry that an edit is about, the edit, and whether it takes the entry out.
+/// Returns the target of a `context_edit` with the edit and whether it removes the target.
 fn edit(session: &Session, node: NodeId, entry: Entry<'_>) -> Option<(NodeId, (NodeId, bool))> {
     let target = session.find(&entry.get_str("targetId")?)?;
     Some((target, (node, entry.get("replacement").is_none_or(is_null))))
@@ -156,21 +160,21 @@ fn edit(session: &Session, node: NodeId, entry: Entry<'_>) -> Option<(NodeId, (N
 
 /// What a compaction keeps out of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hidden {
-    /// The compaction that counts.
+pub struct HiddenMessages {
+    /// The compaction in force.
     pub compaction: NodeId,
     /// The messages before it on the path that are not in the context.
-    pub items: Vec<Item>,
+    pub messages: Vec<ContextMessage>,
 }
 
-/// Finds what the compaction that counts keeps out of a context; `None` if none does.
+/// Returns the messages that the compaction in force keeps out of a context; `None` without one.
 ///
 /// # Errors
 /// As [`build`].
-pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidden>> {
+pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<HiddenMessages>> {
     let session = bodies.session();
-    let compaction = context.items.iter().find_map(|item| match *item {
-        Item::Compaction(node) => Some(node),
+    let compaction = context.messages.iter().find_map(|item| match *item {
+        ContextMessage::Compaction(node) => Some(node),
         _ => None,
     });
     let Some(compaction) = compaction else { return Ok(None) };
@@ -180,12 +184,12 @@ pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidde
             edits.extend(edit(session, node, bodies.entry(node)?));
         }
     }
-    let mut before = Collector { edits, context: Context::default() };
+    let mut before = ContextBuilder { edits, context: Context::default() };
     before.take_all(bodies, &walk::path(session, session.parent(compaction)), None)?;
-    let shown: HashSet<_> = context.items.iter().copied().collect();
-    let mut items = before.context.items;
-    items.retain(|item| !shown.contains(item));
-    Ok(Some(Hidden { compaction, items }))
+    let shown: HashSet<_> = context.messages.iter().copied().collect();
+    let mut messages = before.context.messages;
+    messages.retain(|item| !shown.contains(item));
+    Ok(Some(HiddenMessages { compaction, messages }))
 }
 
 fn changes_context(kind: Kind) -> bool {
@@ -201,8 +205,8 @@ fn changes_context(kind: Kind) -> bool {
     )
 }
 
-impl State {
-    /// Applies an entry; tells whether it set the default model.
+impl Settings {
+    /// Applies an entry, and returns whether it set the default model.
     fn apply(&mut self, kind: Kind, entry: Entry<'_>) -> bool {
         match kind {
             Kind::ThinkingLevelChange => {
@@ -240,11 +244,12 @@ impl State {
     }
 }
 
-/// Gives the model of the last assistant message behind `after`: reading from the end, since only
-/// the last one counts.
+/// Returns the model of the last assistant message after the place `after` on the path.
 fn answering_model(bodies: &mut Bodies<'_>, path: &[NodeId], after: Option<usize>) -> Result<Option<String>> {
     let session = bodies.session();
     let from = after.map_or(0, |at| at + 1);
+    // From the end, since only the last one counts and each costs a read.
+    // From the end, since only the last one counts and each costs a read.
     for &node in path[from..].iter().rev() {
         let traits = session.traits(node);
         if traits.kind != Kind::Message || traits.role != Role::Assistant {
@@ -259,14 +264,14 @@ fn answering_model(bodies: &mut Bodies<'_>, path: &[NodeId], after: Option<usize
     Ok(None)
 }
 
-/// Goes along a path and collects what contributes.
-struct Collector {
-    /// The latest edit of each edited entry, and whether it takes the entry out.
+/// Collects the messages along a path.
+struct ContextBuilder {
+    /// The last edit of each edited entry, and whether it removes the entry.
     edits: HashMap<NodeId, (NodeId, bool)>,
     context: Context,
 }
 
-impl Collector {
+impl ContextBuilder {
     fn collect(&mut self, bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<()> {
         let session = bodies.session();
         let last = |kind: Kind| path.iter().rposition(|&node| session.traits(node).kind == kind);
@@ -282,15 +287,15 @@ impl Collector {
         self.take_all(bodies, &path[at + 1..], None)
     }
 
-    /// Takes the compaction's own messages; gives the place on the path of the first kept entry.
+    /// Adds the compaction's own messages, and returns the place on the path of the first kept entry.
     fn compaction(&mut self, bodies: &mut Bodies<'_>, path: &[NodeId], at: usize) -> Result<usize> {
         let session = bodies.session();
         let node = path[at];
         let entry = bodies.entry(node)?;
         if entry.get("systemMessage").is_some_and(|message| message.kind() == json::ValueKind::Object) {
-            self.context.items.push(Item::System(node));
+            self.context.messages.push(ContextMessage::System(node));
         }
-        self.context.items.push(Item::Compaction(node));
+        self.context.messages.push(ContextMessage::Compaction(node));
         let before = |id: &str| path[..at].iter().rposition(|&node| session.id(node) == id);
         if remote_history(entry).is_some() {
             let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| before(&id));
@@ -322,26 +327,26 @@ impl Collector {
                 continue;
             }
             let item = match traits.kind {
-                Kind::Message => Item::Stored(node),
-                Kind::CustomMessage => Item::Custom(node),
+                Kind::Message => ContextMessage::Stored(node),
+                Kind::CustomMessage => ContextMessage::Custom(node),
                 Kind::BranchSummary => {
                     if bodies.entry(node)?.get_str("summary").is_none_or(|summary| summary.is_empty()) {
                         continue;
                     }
-                    Item::Branch(node)
+                    ContextMessage::Branch(node)
                 }
                 _ => continue,
             };
             match self.edits.get(&node).filter(|_| can_be_edited(traits.kind, traits.role)) {
                 Some((_, true)) => {}
-                Some(&(edit, false)) => self.context.items.push(Item::Edited { target: node, edit }),
-                None => self.context.items.push(item),
+                Some(&(edit, false)) => self.context.messages.push(ContextMessage::Edited { target: node, edit }),
+                None => self.context.messages.push(item),
             }
         }
         Ok(())
     }
 
-    /// Warns if the path starts at an orphan: what was before it cannot be reached.
+    /// Adds a warning if the path starts at an orphan, above which nothing can be reached.
     fn warn_of_cut(&mut self, session: &Session, path: &[NodeId]) {
         let Some(&root) = path.first() else { return };
         let Some(missing) = session.missing_parent(root) else { return };
@@ -362,7 +367,7 @@ fn can_be_edited(kind: Kind, role: Role) -> bool {
     }
 }
 
-/// Gives provider and history of a compaction that another service did, if it is usable.
+/// Returns the provider and the history of a compaction made by a remote service, if both are usable.
 pub(crate) fn remote_history(entry: Entry<'_>) -> Option<(Raw<'_>, Raw<'_>)> {
     let remote = entry.get("preserveData")?.get("openaiRemoteCompaction")?;
     let provider =
@@ -385,26 +390,26 @@ mod tests {
     use crate::core::session::body::Bodies;
     use crate::core::session::sample::{entry, ids, label, message, node, session};
 
-    use super::{Context, Item, State, build, hidden};
+    use super::{Context, ContextMessage, Settings, build, hidden};
 
     fn context(session: &Session, leaf: &str) -> Context {
         build(&mut Bodies::new(session), node(session, leaf)).unwrap()
     }
 
     /// Returns the messages of a context by the entries that they come from.
-    fn messages(session: &Session, items: &[Item]) -> String {
-        let item = |item: &Item| {
+    fn messages(session: &Session, messages: &[ContextMessage]) -> String {
+        let item = |item: &ContextMessage| {
             let id = session.id(item.node());
             match *item {
-                Item::Stored(_) => id.to_owned(),
-                Item::Edited { edit, .. } => format!("{id}={}", session.id(edit)),
-                Item::Custom(_) => format!("custom:{id}"),
-                Item::Branch(_) => format!("branch:{id}"),
-                Item::System(_) => format!("system:{id}"),
-                Item::Compaction(_) => format!("compaction:{id}"),
+                ContextMessage::Stored(_) => id.to_owned(),
+                ContextMessage::Edited { edit, .. } => format!("{id}={}", session.id(edit)),
+                ContextMessage::Custom(_) => format!("custom:{id}"),
+                ContextMessage::Branch(_) => format!("branch:{id}"),
+                ContextMessage::System(_) => format!("system:{id}"),
+                ContextMessage::Compaction(_) => format!("compaction:{id}"),
             }
         };
-        items.iter().map(item).collect::<Vec<_>>().join(" ")
+        messages.iter().map(item).collect::<Vec<_>>().join(" ")
     }
 
     /// Checks contexts, each a leaf and its messages.
@@ -412,7 +417,7 @@ mod tests {
     fn check(session: &Session, contexts: &[(&str, &str)]) {
         for (leaf, expected) in contexts {
             let context = context(session, leaf);
-            assert_eq!(messages(session, &context.items), *expected, "at {leaf}");
+            assert_eq!(messages(session, &context.messages), *expected, "at {leaf}");
             assert_eq!(ids(session, context.leaf), *leaf);
         }
     }
@@ -442,7 +447,7 @@ mod tests {
             ("from_the_future", "f1", ""),
         ]);
         check(&session, &[("f1", "u1 a1 custom:c1 branch:b1 t1"), ("m1", "u1"), ("u1", "u1"), ("-", "")]);
-        let roles = context(&session, "f1").items.iter().map(|item| item.role(&session)).collect::<Vec<_>>();
+        let roles = context(&session, "f1").messages.iter().map(|item| item.role(&session)).collect::<Vec<_>>();
         assert_eq!(roles, ["user", "assistant", "custom", "branchSummary", "toolResult"]);
     }
 
@@ -479,7 +484,7 @@ mod tests {
             (kept("u1"), "compaction:c2 u1 u2 a2 u3"),
             (kept("u1") + r#","systemMessage":{"role":"system","content":"x"}"#, "system:c2 compaction:c2 u1 u2 a2 u3"),
             (kept("u1") + r#","systemMessage":"x""#, "compaction:c2 u1 u2 a2 u3"),
-            // What is not before it on the path keeps nothing.
+            // An entry that is not before it on the path: nothing is kept.
             (kept("c2"), "compaction:c2 u3"),
             (kept("u3"), "compaction:c2 u3"),
             (kept("gone"), "compaction:c2 u3"),
@@ -488,9 +493,9 @@ mod tests {
         ] {
             let session = compacted(&members);
             check(&session, &[("u3", expected), ("a2", "compaction:c1 u1 s1 u2 a2")]);
-            let is_told =
+            let is_warned =
                 context(&session, "u3").problems.list().iter().any(|problem| problem.message.contains("keeps from"));
-            assert_eq!(is_told, members.contains("gone") || members.contains("\"u3\""), "{members}");
+            assert_eq!(is_warned, members.contains("gone") || members.contains("\"u3\""), "{members}");
         }
     }
 
@@ -508,7 +513,7 @@ mod tests {
             ("\"openai\"", "[]", through("u1"), "compaction:c1 u2 u3"),
             ("\"openai\"", "[]", through("u2"), "compaction:c1 u3"),
             ("\"openai\"", "[]", through("gone"), "compaction:c1 u3"),
-            // It is not usable.
+            // Provider or history cannot be used.
             ("\"\"", "[]", through("u1"), "compaction:c1 u1 u2 u3"),
             ("7", "[]", through("u1"), "compaction:c1 u1 u2 u3"),
             ("\"openai\"", "{}", through("u1"), "compaction:c1 u1 u2 u3"),
@@ -559,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_compaction_hides_can_be_listed() {
+    fn hidden_lists_the_messages_before_a_compaction_that_are_not_kept() {
         let session = chain(&[
             ("user", "u1", "x"),
             ("assistant", "a1", "x"),
@@ -571,7 +576,7 @@ mod tests {
         let hidden = |leaf| {
             let context = context(&session, leaf);
             let hidden = hidden(&mut Bodies::new(&session), &context).unwrap();
-            hidden.map(|hidden| format!("{}: {}", session.id(hidden.compaction), messages(&session, &hidden.items)))
+            hidden.map(|hidden| format!("{}: {}", session.id(hidden.compaction), messages(&session, &hidden.messages)))
         };
         assert_eq!((hidden("u3").as_deref(), hidden("u2")), (Some("c1: u1 a1=e1"), None));
     }
@@ -597,10 +602,10 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_those_of_the_last_entry_that_sets_them() {
-        /// What an entry changes in the state before it.
-        type Change = fn(&mut State);
-        let rows: [(&str, &str, &str, Change); 16] = [
+    fn each_setting_is_that_of_the_last_entry_that_sets_it() {
+        /// What an entry changes in the settings before it.
+        type Apply = fn(&mut Settings);
+        let rows: [(&str, &str, &str, Apply); 16] = [
             ("user", "e00", "x", |_| ()),
             ("thinking_level_change", "e01", r#""thinkingLevel":"high""#, |state| {
                 state.thinking_level = "high".to_owned()
@@ -632,16 +637,16 @@ mod tests {
             ("ttsr_injection", "e15", r#""injectedRules":"r9""#, |_| ()),
         ];
         let session = chain(&rows.map(|(kind, id, members, _)| (kind, id, members)));
-        let mut expected = State::default();
+        let mut expected = Settings::default();
         for (_, id, _, change) in rows {
             change(&mut expected);
-            let found = State { known_rules: Default::default(), ..context(&session, id).state };
+            let found = Settings { known_rules: Default::default(), ..context(&session, id).settings };
             assert_eq!(found, expected, "after {id}");
         }
-        assert_eq!(context(&session, "-").state, State::default());
+        assert_eq!(context(&session, "-").settings, Settings::default());
     }
 
-    fn set_model(state: &mut State, role: &str, model: &str) {
+    fn set_model(state: &mut Settings, role: &str, model: &str) {
         state.models.insert(role.to_owned(), model.to_owned());
     }
 
@@ -667,7 +672,7 @@ mod tests {
             ("u1", "q/set"),
             ("a4", "p/four"),
         ] {
-            assert_eq!(context(&session, leaf).state.models["default"], expected, "at {leaf}");
+            assert_eq!(context(&session, leaf).settings.models["default"], expected, "at {leaf}");
         }
     }
 }

@@ -1,23 +1,24 @@
-//! What fills a context: its messages and their estimated tokens by who they come from, what a
-//! compaction keeps out, and what was used on the way.
+//! What fills a context: its messages and their estimated tokens by origin, what the compaction in
+//! force keeps out, and the usage along the path. Estimates come from [`message::tokens`]; no
+//! tokenizer is involved.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::message;
 use super::usage::{self, Usage};
-use crate::core::context::{self, Context, Item};
+use crate::core::context::{self, Context, ContextMessage};
 use crate::core::error::Result;
 use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 use crate::core::tree::walk;
 
-/// How much some messages are.
+/// The number and size of some messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// How many there are.
     pub messages: usize,
-    /// Their tokens, estimated.
+    /// Their estimated tokens.
     pub tokens: u64,
 }
 
@@ -28,8 +29,8 @@ impl Size {
         self.tokens += tokens;
     }
 
-    /// Gives the share of the tokens in others, in percent with one digit.
-    pub fn share(self, all: Self) -> f64 {
+    /// Returns these tokens as a percentage of those of `all`, rounded to one digit.
+    pub(crate) fn share(self, all: Self) -> f64 {
         let share = (self.tokens * 1000 + all.tokens / 2).checked_div(all.tokens).unwrap_or(0);
         f64::from(u32::try_from(share).unwrap_or(u32::MAX)) / 10.0
     }
@@ -37,23 +38,23 @@ impl Size {
 
 /// The messages of one origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct MessageGroup {
     /// Their role.
     pub role: &'static str,
-    /// The tool of tool results, the custom type of custom messages.
+    /// The tool of tool results, or the type of custom messages.
     pub name: Option<String>,
-    /// How much they are.
+    /// Their size.
     pub size: Size,
 }
 
-/// What the compaction that counts keeps out.
+/// The size of what the compaction in force keeps out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compacted {
+pub struct CompactionSize {
     /// The compaction.
     pub node: NodeId,
     /// The messages before it that are not in the context.
     pub hidden: Size,
-    /// The tokens before it, as stored; `None` if that is no number of tokens.
+    /// The stored `tokensBefore`; `None` if it is not a possible number of tokens.
     pub tokens_before: Option<u64>,
 }
 
@@ -62,19 +63,19 @@ pub struct Compacted {
 pub struct Stats {
     /// All messages.
     pub all: Size,
-    /// The same by origin, the largest first.
-    pub parts: Vec<Part>,
-    /// What was used along the path, also by what is no longer in the context.
+    /// The messages by origin, the largest group first.
+    pub parts: Vec<MessageGroup>,
+    /// The usage along the path, also of entries that are no longer in the context.
     pub usage: Usage,
-    /// What the compaction keeps out, if one counts.
-    pub compaction: Option<Compacted>,
+    /// What the compaction in force keeps out, if there is one.
+    pub compaction: Option<CompactionSize>,
 }
 
 /// Returns the size of messages.
 ///
 /// # Errors
 /// As [`message::with`].
-pub fn size(bodies: &mut Bodies<'_>, items: &[Item]) -> Result<Size> {
+pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<Size> {
     let mut size = Size::default();
     let mut scratch = Vec::new();
     for &item in items {
@@ -88,19 +89,19 @@ pub fn size(bodies: &mut Bodies<'_>, items: &[Item]) -> Result<Size> {
 /// # Errors
 /// As [`message::with`].
 pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
-    let (all, parts) = parts(bodies, &context.items)?;
+    let (all, parts) = parts(bodies, &context.messages)?;
     let usage = usage::along(bodies, &walk::path(bodies.session(), context.leaf))?;
     let mut compaction = None;
     if let Some(hidden) = context::hidden(bodies, context)? {
-        let size = size(bodies, &hidden.items)?;
+        let size = size(bodies, &hidden.messages)?;
         let node = hidden.compaction;
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
-        compaction = Some(Compacted { node, hidden: size, tokens_before });
+        compaction = Some(CompactionSize { node, hidden: size, tokens_before });
     }
     Ok(Stats { all, parts, usage, compaction })
 }
 
-fn parts(bodies: &mut Bodies<'_>, items: &[Item]) -> Result<(Size, Vec<Part>)> {
+fn parts(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<(Size, Vec<MessageGroup>)> {
     let session = bodies.session();
     let mut all = Size::default();
     let mut sizes: HashMap<(&'static str, Option<String>), Size> = HashMap::new();
@@ -114,15 +115,15 @@ fn parts(bodies: &mut Bodies<'_>, items: &[Item]) -> Result<(Size, Vec<Part>)> {
         all.add(tokens);
         sizes.entry((role, name)).or_default().add(tokens);
     }
-    let mut parts: Vec<_> = sizes.into_iter().map(|((role, name), size)| Part { role, name, size }).collect();
+    let mut parts: Vec<_> = sizes.into_iter().map(|((role, name), size)| MessageGroup { role, name, size }).collect();
     parts.sort_by(|a, b| {
-        let place = |part: &Part| (Reverse(part.size.tokens), Reverse(part.size.messages), part.role);
-        place(a).cmp(&place(b)).then_with(|| a.name.cmp(&b.name))
+        let key = |part: &MessageGroup| (Reverse(part.size.tokens), Reverse(part.size.messages), part.role);
+        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
     });
     Ok((all, parts))
 }
 
-/// Gives the member that says where a message comes from more exactly than its role does.
+/// Returns the member that names the origin of a message more exactly than its role does.
 fn origin(role: &str) -> Option<&'static str> {
     match role {
         "toolResult" => Some("toolName"),
@@ -136,7 +137,7 @@ mod tests {
     use super::Size;
 
     #[test]
-    fn shares_have_one_digit() {
+    fn share_is_a_percentage_with_one_digit() {
         let share = |tokens, all| Size { messages: 1, tokens }.share(Size { messages: 1, tokens: all }).to_string();
         assert_eq!(share(1, 3), "33.3");
         assert_eq!(share(2, 3), "66.7");

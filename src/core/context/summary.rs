@@ -1,9 +1,9 @@
-//! Summaries of what a move leaves behind: the prompt for whoever writes one, and the form in
-//! which it is stored (semantics: "Summaries").
+//! Summaries of the entries that a move abandons: the prompt for a summarizer, and the form in which
+//! its answer is stored (semantics: "Summaries"). Starting the summarizer is the work of `hooks`.
 
 use std::fmt::Write;
 
-use super::files::Files;
+use super::files::TouchedFiles;
 use crate::core::entry::{BlockKind, Entry, Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::Raw;
@@ -17,23 +17,23 @@ Say what was asked for, what was tried and how it went, what was found out, what
 still open. Name files, functions, commands and error messages exactly. Use short Markdown sections, leave out what \
 has none, and write nothing else: no greeting, no answer to the conversation itself.";
 
-/// What a stored summary starts with, so that a model takes it for what it is.
+/// The first sentence of a stored summary, by which a model knows what it is about.
 const PREAMBLE: &str = "This is about another branch of the conversation, which was left to come back to this point.";
 
-/// Characters that make about one token.
+/// The number of characters in about one token.
 const PER_TOKEN: usize = 4;
 
-/// Gives the conversation of some entries as text, the newest that fit into a budget of tokens
-/// (0 = all of them), in chronological order; `None` if none of them has text.
+/// Returns the conversation of some entries as text, in chronological order: the newest ones that fit
+/// into `budget` tokens (0: all of them); `None` if none of them has text.
 ///
 /// # Errors
 /// As [`Bodies::entry`].
-pub fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) -> Result<Option<String>> {
+pub(crate) fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) -> Result<Option<String>> {
     let mut taken = Vec::new();
     let mut left = budget.saturating_mul(PER_TOKEN);
     let mut has_text = false;
     for &node in nodes.iter().rev() {
-        let text = told(bodies.entry(node)?);
+        let text = entry_text(bodies.entry(node)?);
         if text.is_empty() {
             continue;
         }
@@ -49,15 +49,15 @@ pub fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) ->
     Ok(has_text.then(|| taken.join("\n\n")))
 }
 
-/// Gives the prompt for a summarizer.
-pub fn prompt(conversation: &str, instructions: &str) -> String {
-    // What is quoted must not end the quotation.
+/// Returns the prompt for a summarizer.
+pub(crate) fn prompt(conversation: &str, instructions: &str) -> String {
+    // A conversation about such tags must not end the quotation.
     let conversation = conversation.replace("</conversation>", "<\\/conversation>");
     format!("<conversation>\n{conversation}\n</conversation>\n\n{instructions}\n")
 }
 
-/// Gives a summarizer's answer in the form in which it is stored.
-pub fn finished(answer: &str, files: &Files) -> String {
+/// Returns a summarizer's answer in the form in which it is stored.
+pub(crate) fn finished(answer: &str, files: &TouchedFiles) -> String {
     let mut out = format!("{PREAMBLE}\n\n{}", answer.trim());
     for (name, paths) in [("read-files", &files.read), ("modified-files", &files.modified)] {
         if paths.is_empty() {
@@ -73,9 +73,9 @@ pub fn finished(answer: &str, files: &Files) -> String {
     out
 }
 
-/// Gives what an entry adds to the conversation. Tool results are left out: their calls tell
-/// enough, and a model would drown in them.
-fn told(entry: Entry<'_>) -> String {
+/// Returns what an entry adds to the conversation. Tool results are left out: their calls say enough,
+/// and they would use up the budget.
+fn entry_text(entry: Entry<'_>) -> String {
     let own = |name: &str| entry.get_str(name).unwrap_or_default();
     let inner = |name: &str| entry.message().and_then(|message| message.get_str(name)).unwrap_or_default();
     match (entry.kind(), entry.role()) {
@@ -123,7 +123,7 @@ fn said(who: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Files, conversation, finished};
+    use super::{TouchedFiles, conversation, finished};
     use crate::core::read::load::LoadOptions;
     use crate::core::read::source::Source;
     use crate::core::session::Session;
@@ -149,14 +149,14 @@ mod tests {
         r#""type":"message","message":{"role":"bashExecution","command":"ls","output":"x","excludeFromContext":true}"#;
 
     #[test]
-    fn prompt_has_texts_and_tool_calls() {
+    fn conversation_has_texts_and_tool_calls_but_no_results() {
         let call = CALL.replace('\n', "");
         let expected = "[User] fix it\n\n[Assistant] ok\n[Assistant called read] {\"path\":\"a\"}";
         assert_eq!(of(&[USER, &call, RESULT, HIDDEN], 0).as_deref(), Some(expected));
     }
 
     #[test]
-    fn prompt_has_the_newest_that_fit_up_to_the_first_that_does_not() {
+    fn conversation_stops_at_the_newest_entry_that_exceeds_the_budget() {
         let long = format!(r#""type":"branch_summary","summary":"{}""#, "x".repeat(400));
         assert_eq!(of(&[USER, &long, USER], 10).as_deref(), Some("[User] fix it"));
         assert_eq!(of(&[&long], 10).as_deref(), Some(""));
@@ -164,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn summary_ends_with_the_files() {
-        let files = Files { read: ["r".to_owned()].into(), modified: ["a".to_owned(), "m".to_owned()].into() };
+    fn stored_summary_ends_with_the_files() {
+        let files = TouchedFiles { read: ["r".to_owned()].into(), modified: ["a".to_owned(), "m".to_owned()].into() };
         let text = finished(" done \n", &files);
         assert!(
             text.ends_with("\n\ndone\n\n<read-files>\nr\n</read-files>\n\n<modified-files>\na\nm\n</modified-files>")

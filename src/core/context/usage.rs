@@ -1,6 +1,6 @@
-//! What the calls of models along a path used: tokens and cost, as agents noted them.
+//! Tokens and cost of model calls along a path, as agents recorded them.
 //!
-//! Noted amounts are only what a file says: one that cannot be true is counted, not added.
+//! A file may record anything: an impossible amount is counted as such and never added.
 
 use crate::core::entry::{Entry, Kind, Role, Traits};
 use crate::core::error::Result;
@@ -8,28 +8,28 @@ use crate::core::json::{self, Raw};
 use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 
-/// The most that a noted amount may be: what JavaScript can count to.
+/// The largest possible amount: the largest integer that JavaScript counts exactly.
 const MOST: f64 = 9_007_199_254_740_991.0;
 
-/// Amounts that were used. Of tokens, too, a file may note fractions, so that only sums are rounded.
+/// Recorded amounts. Even tokens may be recorded as fractions, so only sums are rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amounts {
-    /// Tokens that a model read.
+    /// Tokens sent to models.
     pub input: f64,
-    /// Tokens that it wrote.
+    /// Tokens written by models.
     pub output: f64,
-    /// Tokens that it had from a cache.
+    /// Tokens read from a cache.
     pub cache_read: f64,
-    /// Tokens that went into a cache.
+    /// Tokens written to a cache.
     pub cache_write: f64,
-    /// All tokens: as noted, else the sum of the others.
+    /// All tokens: as recorded, else the sum of the others.
     pub total_tokens: f64,
     /// The cost in dollars.
     pub cost: f64,
 }
 
 impl Amounts {
-    /// Reads what an entry notes; `odd` counts what cannot be true.
+    /// Reads what an entry records; `odd` counts the impossible amounts.
     fn read(usage: Raw<'_>, odd: &mut usize) -> Self {
         const PARTS: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
         let parts = |object: Raw<'_>, odd: &mut usize| PARTS.map(|name| amount(object.get(name), odd).unwrap_or(0.0));
@@ -58,48 +58,48 @@ impl Amounts {
     }
 }
 
-/// What one kind of entry notes.
+/// The usage that entries of one kind record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
-    /// The role of its message, `assistant` or `toolResult`; else its type.
+pub struct UsageSource {
+    /// The role of their messages, `assistant` or `toolResult`; else their type.
     pub name: &'static str,
-    /// How many such entries note something.
+    /// How many such entries record usage.
     pub entries: usize,
-    /// What they note.
+    /// The sum of what they record.
     pub amounts: Amounts,
 }
 
-/// What was used along a path.
+/// The usage along a path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// All of it.
+    /// The sum of all recorded amounts.
     pub all: Amounts,
-    /// The same by who noted it, in the order in which they come up.
-    pub sources: Vec<Source>,
-    /// How many noted amounts cannot be true and are left out.
+    /// The same by kind of entry, in the order of the path.
+    pub sources: Vec<UsageSource>,
+    /// How many impossible amounts are left out.
     pub odd: usize,
 }
 
-/// Sums up what the entries on a path note.
+/// Sums up the usage that the entries on a path record.
 ///
 /// # Errors
 /// As [`Bodies::entry`].
-pub fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
+pub(crate) fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
     let session = bodies.session();
     let mut usage = Usage::default();
     for &node in path {
         let traits = session.traits(node);
         let Some(name) = source(traits) else { continue };
-        let Some(noted) = noted(bodies.entry(node)?, traits) else { continue };
-        if noted.kind() != json::ValueKind::Object {
+        let Some(recorded) = recorded(bodies.entry(node)?, traits) else { continue };
+        if recorded.kind() != json::ValueKind::Object {
             usage.odd += 1;
             continue;
         }
-        let amounts = Amounts::read(noted, &mut usage.odd);
+        let amounts = Amounts::read(recorded, &mut usage.odd);
         usage.all.add(amounts);
         let known = usage.sources.iter().position(|source| source.name == name);
         let at = known.unwrap_or_else(|| {
-            usage.sources.push(Source { name, entries: 0, amounts: Amounts::default() });
+            usage.sources.push(UsageSource { name, entries: 0, amounts: Amounts::default() });
             usage.sources.len() - 1
         });
         usage.sources[at].entries += 1;
@@ -108,7 +108,7 @@ pub fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
     Ok(usage)
 }
 
-/// Names the kind of an entry that may note what it used.
+/// Returns the name of a kind of entry that may record usage; `None` for others.
 fn source(traits: Traits) -> Option<&'static str> {
     match (traits.kind, traits.role) {
         (Kind::Message, Role::Assistant | Role::ToolResult) => traits.role.name(),
@@ -117,9 +117,9 @@ fn source(traits: Traits) -> Option<&'static str> {
     }
 }
 
-/// Gives what an entry notes. A result of omp's tool `task` has what the other agent used in its
-/// details.
-fn noted(entry: Entry<'_>, traits: Traits) -> Option<Raw<'_>> {
+/// Returns the usage that an entry records. Results of omp's tool `task` have that of the subagent in
+/// their details.
+fn recorded(entry: Entry<'_>, traits: Traits) -> Option<Raw<'_>> {
     let is_there = |raw: &Raw<'_>| raw.kind() != json::ValueKind::Null;
     if traits.kind != Kind::Message {
         return entry.get("usage").filter(is_there);
@@ -132,7 +132,7 @@ fn noted(entry: Entry<'_>, traits: Traits) -> Option<Raw<'_>> {
     message.get("details")?.get("usage").filter(is_there)
 }
 
-/// Reads a stored number of tokens; `None` if there is none, or one that cannot be true.
+/// Reads a stored number of tokens; `None` if there is none or it is impossible.
 pub(crate) fn tokens(stored: Option<Raw<'_>>) -> Option<u64> {
     amount(stored, &mut 0).map(whole)
 }
@@ -145,8 +145,8 @@ fn amount(stored: Option<Raw<'_>>, odd: &mut usize) -> Option<f64> {
 }
 
 /// Rounds an amount of tokens.
-pub fn whole(amount: f64) -> u64 {
-    // At least 0; a sum that is too large for the type becomes the largest.
+pub(crate) fn whole(amount: f64) -> u64 {
+    // Amounts are at least 0, and the cast saturates.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let whole = amount.round() as u64;
     whole

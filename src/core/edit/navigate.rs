@@ -4,7 +4,7 @@
 use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
 use super::draft::{Draft, IdsAndTime, Value};
 use super::label::{self, LabelEdit};
-use crate::core::context::files::Files;
+use crate::core::context::files::TouchedFiles;
 use crate::core::context::{self, Context, summary};
 use crate::core::entry::Kind;
 use crate::core::error::{Error, Result};
@@ -144,11 +144,12 @@ impl MoveRequest {
         from_hook: Option<Summary>,
         summarizer: Option<impl FnOnce(&str) -> std::result::Result<String, E>>,
     ) -> std::result::Result<Option<Summary>, E> {
-        let by_us = |text: String, files: &Files| Summary { text, details: Some(files.json()), from_extension: false };
+        let by_us =
+            |text: String, files: &TouchedFiles| Summary { text, details: Some(files.json()), from_extension: false };
         let (budget, instructions) = match &self.summary {
             SummaryRequest::Nothing => return Ok(None),
             SummaryRequest::Given(text) => {
-                return Ok(Some(by_us(text.clone(), &Files::of(bodies, &plan.abandoned)?)));
+                return Ok(Some(by_us(text.clone(), &TouchedFiles::of(bodies, &plan.abandoned)?)));
             }
             SummaryRequest::Written { .. } if from_hook.is_some() => return Ok(from_hook),
             SummaryRequest::Written { budget, instructions } => (*budget, instructions.as_deref()),
@@ -160,7 +161,7 @@ impl MoveRequest {
         }
         let Some(summarizer) = summarizer else { return Err(Error::NoSummarizer.into()) };
         let answer = summarizer(&summary::prompt(&conversation, instructions.unwrap_or(summary::INSTRUCTIONS)))?;
-        let files = Files::of(bodies, &plan.abandoned)?;
+        let files = TouchedFiles::of(bodies, &plan.abandoned)?;
         Ok(Some(by_us(summary::finished(&answer, &files), &files)))
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// An agent that goes on with sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agent {
+pub(crate) enum Agent {
     /// pi, and what has its format.
     Pi,
     /// omp.
@@ -14,7 +14,7 @@ pub enum Agent {
 impl Agent {
     /// Returns the agent that keeps a file: omp if it is in one of omp's folders, or if the session has
     /// the title slot that only omp writes; else pi.
-    pub fn of(file: &Path, has_title_slot: bool, omp_folders: &[PathBuf]) -> Self {
+    pub(crate) fn of(file: &Path, has_title_slot: bool, omp_folders: &[PathBuf]) -> Self {
         // As the system knows it, if it is there: a folder may be reached by a link.
         let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
         let is_in =

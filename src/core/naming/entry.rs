@@ -1,17 +1,18 @@
-//! From what a person types to an entry (cli: "Naming an entry").
+//! From what a person types as ENTRY to an entry (cli: "Naming an entry"): ids and their starts, `@`,
+//! `user:N`, `label:NAME`, each with steps `~N`. What names nothing is an error with near misses.
 
 use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 
-/// The fewest characters of an id that stand for it.
+/// The fewest leading characters of an id that name it.
 pub(crate) const PREFIX: usize = 4;
 /// How many candidates an error lists.
 const CANDIDATES: usize = 10;
 /// How many near misses an error lists.
 const NEAR: usize = 3;
 
-/// Finds the one entry that goes by a name, seen from `leaf`.
+/// Finds the entry that a name means, seen from `leaf`.
 ///
 /// # Errors
 /// [`Error::NotFound`], [`Error::Ambiguous`], [`Error::TooFarUp`]; also [`Error::Changed`] and
@@ -25,7 +26,7 @@ pub fn find(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeI
         && let [node] = session.labelled(label)
         && session.labelled(&label[..base.len() - "label:".len()]).is_empty()
     {
-        // The label itself ends like steps do.
+        // The end of the label only looks like steps.
         return Ok(*node);
     }
     let node = match matches(session, leaf, base) {
@@ -36,7 +37,7 @@ pub fn find(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeI
     climb(session, node, steps, name)
 }
 
-/// What goes by a name.
+/// The entries that a name without steps means.
 enum Matches {
     None,
     One(NodeId),
@@ -77,14 +78,14 @@ impl Matches {
     }
 }
 
-/// Splits a trailing `~N` off; `~` alone is one step.
+/// Splits off a trailing `~N`, and returns the rest and N; `~` alone is one step.
 fn split_steps(name: &str) -> (&str, usize) {
     if let Some((base, digits)) = name.rsplit_once('~') {
         if digits.is_empty() {
             return (base, 1);
         }
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            // More digits than a number holds are more steps than any file has.
+            // A number that is too large for the type is more than the entries of any file.
             return (base, digits.parse().unwrap_or(usize::MAX));
         }
     }
@@ -106,7 +107,7 @@ fn ambiguous(session: &Session, base: &str, nodes: &[NodeId]) -> Result<Error> {
     Ok(Error::Ambiguous { name: base.to_owned(), candidates, count: nodes.len() })
 }
 
-/// Returns what comes near a name that was not found, or how to find one.
+/// Returns the hint for a name that was not found: near misses, or how to find a name.
 fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     if session.is_empty() {
         return "the session has no entries".to_owned();
@@ -123,7 +124,7 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     }
     let near = near(session, base);
     if !near.is_empty() {
-        return format!("near it: {}", near.join(", "));
+        return format!("did you mean `{}`?", near.join("`, `"));
     }
     if base.starts_with("label:") {
         return "`session-tree label FILE` lists the labels".to_owned();
@@ -134,68 +135,68 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     "`session-tree tree FILE --filter all` lists the ids; `@`, `user:N` and `label:NAME` are names too".to_owned()
 }
 
-/// Returns the ids and labels that come nearest to a name that was not found.
+/// Returns the ids and labels nearest to a name that was not found.
 fn near(session: &Session, base: &str) -> Vec<String> {
-    let mut near = Nearest::new(base);
+    let mut near = NearMisses::new(base);
     let label = base.strip_prefix("label:");
     for set in session.labels().iter().filter(|set| set.target.is_some()) {
-        near.offer_label(&set.name, label.unwrap_or(base));
+        near.add_label(&set.name, label.unwrap_or(base));
     }
     for node in session.nodes().filter(|_| label.is_none()) {
-        near.offer_id(session.id(node));
+        near.add_id(session.id(node));
     }
     near.names()
 }
 
-/// The few best of many offers, best first.
-pub(crate) struct Nearest<'n> {
+/// The names nearest to one that was not found, best first.
+pub(crate) struct NearMisses<'n> {
     name: &'n str,
     best: Vec<(usize, String)>,
 }
 
-impl<'n> Nearest<'n> {
-    /// A longer name is no slip of the fingers, and comparing it would take its time.
+impl<'n> NearMisses<'n> {
+    /// The longest name that is compared, in bytes: a longer one is not mistyped, and comparing it is slow.
     const LONGEST: usize = 64;
 
-    /// Takes the name that was not found.
+    /// Starts with the name that was not found.
     pub(crate) fn new(name: &'n str) -> Self {
         Self { name, best: Vec::new() }
     }
 
-    /// Returns what came near it.
+    /// Returns the near misses.
     pub(crate) fn names(self) -> Vec<String> {
         self.best.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// Returns how far off is near, if anything is.
+    /// Returns the largest distance of a near miss; `None` if nothing is to be compared.
     fn limit(&self) -> Option<usize> {
         let is_word = !self.name.is_empty() && self.name.len() <= Self::LONGEST;
         is_word.then(|| (self.name.chars().count() / 3).clamp(1, 3))
     }
 
-    /// Compares the name, or a piece of it, with a label.
-    fn offer_label(&mut self, label: &str, name: &str) {
+    /// Compares `name`, which may be a part of the whole one, with a label.
+    fn add_label(&mut self, label: &str, name: &str) {
         let Some(limit) = self.limit().filter(|_| label.len() <= Self::LONGEST) else { return };
         let far = strsim::levenshtein(label, name);
         if far <= limit.max(2) {
-            self.offer(far, || format!("label:{label}"));
+            self.add(far, || format!("label:{label}"));
         }
     }
 
     /// Compares the name with an id.
-    pub(crate) fn offer_id(&mut self, id: &str) {
+    pub(crate) fn add_id(&mut self, id: &str) {
         let (Some(limit), name) = (self.limit(), self.name) else { return };
-        // A piece of an id is compared with as much of the id.
+        // The start of an id is compared with a start of the same length.
         let length = name.chars().count().max(PREFIX);
         let head = id.char_indices().nth(length).map_or(id, |(at, _)| &id[..at]);
         let is_start = id.starts_with(name) || head.eq_ignore_ascii_case(name);
         let far = if is_start { 0 } else { strsim::levenshtein(head, name) };
         if far <= limit {
-            self.offer(far, || id.to_owned());
+            self.add(far, || id.to_owned());
         }
     }
 
-    fn offer(&mut self, far: usize, name: impl FnOnce() -> String) {
+    fn add(&mut self, far: usize, name: impl FnOnce() -> String) {
         let at = self.best.partition_point(|(other, _)| *other <= far);
         if at < NEAR {
             self.best.insert(at, (far, name()));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// A file to work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub(crate) struct Named {
     /// Where it is.
     pub path: PathBuf,
     /// Whether it was named, not found in a folder.
@@ -15,7 +15,7 @@ pub struct Named {
 }
 
 /// Returns the files of paths, in their order; those of a folder by name.
-pub fn find(paths: Vec<PathBuf>) -> Vec<Named> {
+pub(crate) fn find(paths: Vec<PathBuf>) -> Vec<Named> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -30,7 +30,7 @@ pub fn find(paths: Vec<PathBuf>) -> Vec<Named> {
 }
 
 /// Returns for each file whether none before it is the same one under another name.
-pub fn are_first(files: &[Named]) -> Vec<bool> {
+pub(crate) fn are_first(files: &[Named]) -> Vec<bool> {
     let mut seen = HashSet::new();
     files.iter().map(|file| file.path.canonicalize().map_or(true, |path| seen.insert(path))).collect()
 }

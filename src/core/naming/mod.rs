@@ -1,5 +1,5 @@
-//! Names: which entry an ENTRY is, which file a SESSION is, which files a PATH has, which agent keeps
-//! a session, and what completion offers.
+//! From what a person types to what it means: ENTRY to an entry, SESSION to a file, and the reverse for
+//! completion, which suggests names. Where agents keep sessions comes in from outside.
 
 pub mod agent;
 pub mod entry;

@@ -1,4 +1,5 @@
-//! What to offer to a person who is about to name an entry (cli: "Naming an entry").
+//! Suggestions for a person who is typing the name of an entry (cli: "Naming an entry"). Every name that
+//! is suggested is one that [`super::entry::find`] finds that entry by; how shells show it is up to `ui`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,34 +13,34 @@ use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
 use crate::core::tree::walk;
 
-/// The most offers of each sort.
+/// The most suggestions of each kind.
 const MOST: usize = 30;
-/// The most prompts that are offered by their number; beyond that nobody counts.
+/// The most prompts that are suggested as `user:N`: nobody counts further.
 const PROMPTS: usize = 9;
-/// The longest name that is offered, in bytes: nobody reads or types a longer one.
+/// The longest name that is suggested, in bytes: nobody reads or types a longer one.
 const LONGEST: usize = 200;
 
 /// The largest file that is read while somebody waits for a word, in bytes.
 const LARGEST: u64 = 512 * 1024 * 1024;
 
-/// A name for an entry.
+/// A name for an entry, with what is shown beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
-    /// What [`naming::entry::find`](super::entry::find) finds the entry by.
+pub(crate) struct Suggestion {
+    /// The name, by which [`super::entry::find`] finds the entry.
     pub name: String,
     /// The entry.
     pub node: NodeId,
-    /// What makes it worth naming.
-    pub reason: Reason,
-    /// When it was made, or for a tip, the last part of its conversation.
+    /// Why it is suggested.
+    pub reason: SuggestionReason,
+    /// The time of the entry; of a tip, that of the last entry of its conversation.
     pub stamp: Stamp,
-    /// Its words, or for a tip, those of the last part of its conversation.
+    /// The words of the entry; of a tip, those of the last entry of its conversation.
     pub words: String,
 }
 
-/// What makes an entry worth naming.
+/// Why a name is suggested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub(crate) enum SuggestionReason {
     /// It is the leaf that the command works from.
     Leaf,
     /// It is a prompt on the active path.
@@ -54,43 +55,48 @@ pub enum Reason {
     Id,
 }
 
-/// Which entries can be named.
+/// Which entries a command takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub(crate) enum Nameable {
     /// All.
     Any,
-    /// User messages, since only they can be branched from.
+    /// User messages: only these can be branched from.
     Users,
 }
 
 /// Returns the names that start with what was typed: the leaf, the last prompts, the labels (the last
 /// set first), the ids of user messages (the newest first) and of the tips of branches (the newest
-/// conversation first). If there is none, the ids of other entries.
+/// conversation first). If there is none of these, the ids of other entries.
 ///
 /// # Errors
 /// [`Error::Changed`](crate::core::error::Error::Changed) and
-/// [`Error::Io`](crate::core::error::Error::Io), since entries are offered with their words.
-pub fn entries(session: &Session, leaf: Option<NodeId>, wanted: Wanted, typed: &str) -> Result<Vec<Offer>> {
-    let mut found = Found { session, leaf, wanted, typed, names: Vec::new(), ids: HashSet::new() };
-    found.names();
-    found.user_messages();
-    found.tips();
-    if found.names.is_empty() && !typed.is_empty() {
-        found.other_ids();
+/// [`Error::Io`](crate::core::error::Error::Io), since the words are read.
+pub(crate) fn entries(
+    session: &Session,
+    leaf: Option<NodeId>,
+    wanted: Nameable,
+    typed: &str,
+) -> Result<Vec<Suggestion>> {
+    let mut list = SuggestionList { session, leaf, wanted, typed, names: Vec::new(), ids: HashSet::new() };
+    list.add_names();
+    list.add_user_messages();
+    list.add_tips();
+    if list.names.is_empty() && !typed.is_empty() {
+        list.add_other_ids();
     }
     let mut bodies = Bodies::new(session);
-    let mut offers = Vec::with_capacity(found.names.len());
-    for (name, node, reason) in found.names {
-        let talk = if reason == Reason::Tip { walk::conversation(session, node) } else { None };
-        let says = talk.unwrap_or(node);
-        offers.push(Offer { name, node, reason, stamp: session.stamp(says), words: bodies.words(says)? });
+    let mut suggestions = Vec::with_capacity(list.names.len());
+    for (name, node, reason) in list.names {
+        let talk = if reason == SuggestionReason::Tip { walk::conversation(session, node) } else { None };
+        let shown = talk.unwrap_or(node);
+        suggestions.push(Suggestion { name, node, reason, stamp: session.stamp(shown), words: bodies.words(shown)? });
     }
-    Ok(offers)
+    Ok(suggestions)
 }
 
 /// Reads a session whose entries are to be offered; `None` if it cannot be read, or not in the time that
 /// somebody waits for a word.
-pub fn load(path: &Path, jobs: usize) -> Option<Session> {
+pub(crate) fn load(path: &Path, jobs: usize) -> Option<Session> {
     // Opening something else, a pipe for one, might wait for ever.
     let meta = fs::metadata(path).ok()?;
     if !meta.is_file() || meta.len() > LARGEST {
@@ -100,28 +106,28 @@ pub fn load(path: &Path, jobs: usize) -> Option<Session> {
     Session::load(Source::open(path).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
 }
 
-/// The names that were found so far.
-struct Found<'s> {
+/// The names collected so far.
+struct SuggestionList<'s> {
     session: &'s Session,
     leaf: Option<NodeId>,
-    wanted: Wanted,
+    wanted: Nameable,
     typed: &'s str,
-    names: Vec<(String, NodeId, Reason)>,
-    /// The entries that are offered by their ids.
+    names: Vec<(String, NodeId, SuggestionReason)>,
+    /// The entries that are suggested by their ids.
     ids: HashSet<NodeId>,
 }
 
-impl Found<'_> {
+impl SuggestionList<'_> {
     fn is_wanted(&self, node: NodeId) -> bool {
-        self.wanted == Wanted::Any || self.session.is_user(node)
+        self.wanted == Nameable::Any || self.session.is_user(node)
     }
 
     fn fits(&self, name: &str, node: NodeId) -> bool {
         name.starts_with(self.typed) && name.len() <= LONGEST && self.is_wanted(node)
     }
 
-    /// Adds a name that is not an id, unless it is one all the same.
-    fn name(&mut self, name: String, node: NodeId, reason: Reason) -> bool {
+    /// Adds a name that is not an id, unless an entry has it as its id, and returns whether it did.
+    fn name(&mut self, name: String, node: NodeId, reason: SuggestionReason) -> bool {
         let fits = self.fits(&name, node) && self.session.find(&name).is_none();
         if fits {
             self.names.push((name, node, reason));
@@ -129,43 +135,43 @@ impl Found<'_> {
         fits
     }
 
-    fn names(&mut self) {
+    fn add_names(&mut self) {
         let session = self.session;
-        // In such a file no name but `@` and whole ids is safe from being the start of an id.
+        // Where an id starts like a name, any name but `@` may be the start of that id.
         let is_odd = |id: &str| id.starts_with("label:") || id.starts_with("user:");
         let is_odd = session.nodes().any(|node| is_odd(session.id(node)));
         if let Some(leaf) = self.leaf {
-            self.name("@".to_owned(), leaf, Reason::Leaf);
+            self.name("@".to_owned(), leaf, SuggestionReason::Leaf);
         }
         if is_odd {
             return;
         }
         let path = session.ancestors(self.leaf);
         for (at, node) in path.filter(|&node| session.is_user(node)).take(PROMPTS).enumerate() {
-            self.name(format!("user:{}", at + 1), node, Reason::Prompt);
+            self.name(format!("user:{}", at + 1), node, SuggestionReason::Prompt);
         }
         let mut labels: Vec<_> = session.labels().iter().collect();
         labels.sort_by_key(|label| std::cmp::Reverse(label.set_by));
         let mut count = 0;
         for label in labels {
-            // Several entries may have one label, which then names none of them.
+            // A label of several entries names none of them.
             let [node] = session.labelled(&label.name) else { continue };
-            // What looks like steps may be taken for steps.
+            // `find` may take such an end for steps.
             let end = label.name.trim_end_matches(|char: char| char.is_ascii_digit());
             if end.ends_with('~') {
                 continue;
             }
-            count += usize::from(self.name(format!("label:{}", label.name), *node, Reason::Label));
+            count += usize::from(self.name(format!("label:{}", label.name), *node, SuggestionReason::Label));
             if count == MOST {
                 break;
             }
         }
     }
 
-    /// Adds an id, which goes before all other names.
-    fn id(&mut self, node: NodeId, reason: Reason) -> bool {
+    /// Adds an id once, and returns whether it did.
+    fn id(&mut self, node: NodeId, reason: SuggestionReason) -> bool {
         let id = self.session.id(node);
-        // An option would be seen in one that starts so.
+        // The command line would take an id that starts with `-` for an option.
         let fits = self.fits(id, node) && !id.starts_with('-') && self.ids.insert(node);
         if fits {
             self.names.push((id.to_owned(), node, reason));
@@ -173,19 +179,19 @@ impl Found<'_> {
         fits
     }
 
-    fn user_messages(&mut self) {
+    fn add_user_messages(&mut self) {
         let session = self.session;
         let users = session.nodes().rev().filter(|&node| session.is_user(node));
-        users.filter(|&node| self.id(node, Reason::Message)).take(MOST).for_each(drop);
+        users.filter(|&node| self.id(node, SuggestionReason::Message)).take(MOST).for_each(drop);
     }
 
-    fn tips(&mut self) {
+    fn add_tips(&mut self) {
         let tips = walk::newest_tips(self.session).into_iter();
-        tips.filter(|&(tip, _)| self.id(tip, Reason::Tip)).take(MOST).for_each(drop);
+        tips.filter(|&(tip, _)| self.id(tip, SuggestionReason::Tip)).take(MOST).for_each(drop);
     }
 
-    fn other_ids(&mut self) {
-        self.session.nodes().rev().filter(|&node| self.id(node, Reason::Id)).take(MOST).for_each(drop);
+    fn add_other_ids(&mut self) {
+        self.session.nodes().rev().filter(|&node| self.id(node, SuggestionReason::Id)).take(MOST).for_each(drop);
     }
 }
 
@@ -193,7 +199,7 @@ impl Found<'_> {
 mod tests {
     use std::fmt::Write;
 
-    use super::{LoadOptions, MOST, Reason, Wanted, entries};
+    use super::{LoadOptions, MOST, Nameable, Suggestion, SuggestionReason, entries};
     use crate::core::naming;
     use crate::core::read::source::Source;
     use crate::core::session::{NodeId, Session};
@@ -218,7 +224,6 @@ mod tests {
 
     /// Two prompts on the active path, and a branch with one.
     fn forked() -> Vec<String> {
-        let message = |id, parent, role| message(id, parent, role);
         vec![
             message("aaaa0001", "", "user"),
             message("bbbb0002", "aaaa0001", "assistant"),
@@ -229,13 +234,13 @@ mod tests {
         ]
     }
 
-    /// Compares the names, and checks that each means the entry that it is offered for.
-    fn check(session: &Session, leaf: Option<NodeId>, wanted: Wanted, typed: &str, expected: &[&str]) {
-        let offers = entries(session, leaf, wanted, typed).unwrap();
-        for offer in &offers {
-            assert_eq!(naming::entry::find(session, leaf, &offer.name).unwrap(), offer.node, "{}", offer.name);
+    /// Checks the suggested names, and that each of them means its entry.
+    fn check(session: &Session, leaf: Option<NodeId>, wanted: Nameable, typed: &str, expected: &[&str]) {
+        let suggestions = entries(session, leaf, wanted, typed).unwrap();
+        for Suggestion { name, node, .. } in &suggestions {
+            assert_eq!(naming::entry::find(session, leaf, name).unwrap(), *node, "{name}");
         }
-        let names: Vec<_> = offers.iter().map(|offer| offer.name.as_str()).collect();
+        let names: Vec<_> = suggestions.iter().map(|suggestion| suggestion.name.as_str()).collect();
         assert_eq!(names, expected, "{typed:?}");
     }
 
@@ -258,33 +263,33 @@ mod tests {
             "cccc0008",
             "bbbb0004",
         ];
-        check(&session, leaf, Wanted::Any, "", &all);
+        check(&session, leaf, Nameable::Any, "", &all);
         let users = ["user:1", "user:2", "label:new", "aaaa0005", "aaaa0003", "aaaa0001"];
-        check(&session, leaf, Wanted::Users, "", &users);
-        let offers = entries(&session, leaf, Wanted::Any, "cccc").unwrap();
-        assert_eq!((offers[0].reason, offers[0].words.as_str()), (Reason::Tip, "bbbb0006 says"));
-        check(&session, session.find("bbbb0004"), Wanted::Any, "user:", &["user:1", "user:2"]);
-        check(&session, None, Wanted::Any, "user:", &[]);
+        check(&session, leaf, Nameable::Users, "", &users);
+        let suggestions = entries(&session, leaf, Nameable::Any, "cccc").unwrap();
+        assert_eq!((suggestions[0].reason, suggestions[0].words.as_str()), (SuggestionReason::Tip, "bbbb0006 says"));
+        check(&session, session.find("bbbb0004"), Nameable::Any, "user:", &["user:1", "user:2"]);
+        check(&session, None, Nameable::Any, "user:", &[]);
     }
 
     #[test]
-    fn offered_names_start_with_what_was_typed() {
+    fn suggested_names_start_with_what_was_typed() {
         let mut lines = forked();
         lines.push(label("cccc0007", "bbbb0006", "bbbb0002", "lab"));
         let session = session(&lines);
         for typed in ["l", "lab", "label:", "label:la"] {
-            check(&session, session.leaf(), Wanted::Any, typed, &["label:lab"]);
+            check(&session, session.leaf(), Nameable::Any, typed, &["label:lab"]);
         }
-        check(&session, session.leaf(), Wanted::Any, "aaaa0003", &["aaaa0003"]);
-        // Only where nothing better fits.
-        check(&session, session.leaf(), Wanted::Any, "bbbb", &["bbbb0004"]);
-        check(&session, session.leaf(), Wanted::Any, "bbbb0002", &["bbbb0002"]);
-        check(&session, session.leaf(), Wanted::Users, "bbbb0002", &[]);
-        check(&session, session.leaf(), Wanted::Any, "x", &[]);
+        check(&session, session.leaf(), Nameable::Any, "aaaa0003", &["aaaa0003"]);
+        // Other ids come only where nothing else fits.
+        check(&session, session.leaf(), Nameable::Any, "bbbb", &["bbbb0004"]);
+        check(&session, session.leaf(), Nameable::Any, "bbbb0002", &["bbbb0002"]);
+        check(&session, session.leaf(), Nameable::Users, "bbbb0002", &[]);
+        check(&session, session.leaf(), Nameable::Any, "x", &[]);
     }
 
     #[test]
-    fn names_that_mean_another_entry_are_not_offered() {
+    fn names_that_mean_another_entry_are_not_suggested() {
         let mut lines = forked();
         for (at, name) in ["two", "steps~2", "step~", "two"].into_iter().enumerate() {
             lines.push(label(&format!("cccc000{at}"), "bbbb0006", &format!("aaaa000{}", [1, 3, 5, 3][at]), name));
@@ -293,19 +298,19 @@ mod tests {
         lines.push(message("@", "bbbb0006", "user"));
         lines.push(message(&"x".repeat(201), "bbbb0006", "user"));
         let file = session(&lines);
-        check(&file, file.find("bbbb0006"), Wanted::Any, "label:", &[]);
-        check(&file, file.find("bbbb0006"), Wanted::Any, "-", &[]);
-        check(&file, file.find("bbbb0006"), Wanted::Any, "x", &[]);
-        check(&file, file.find("bbbb0006"), Wanted::Any, "@", &["@"]);
+        check(&file, file.find("bbbb0006"), Nameable::Any, "label:", &[]);
+        check(&file, file.find("bbbb0006"), Nameable::Any, "-", &[]);
+        check(&file, file.find("bbbb0006"), Nameable::Any, "x", &[]);
+        check(&file, file.find("bbbb0006"), Nameable::Any, "@", &["@"]);
         lines.push(label("cccc0009", "bbbb0006", "bbbb0002", "fine"));
         lines.push(message("label:fine or not", "bbbb0006", "user"));
         let file = session(&lines);
-        check(&file, file.find("bbbb0006"), Wanted::Any, "label:", &["label:fine or not"]);
-        check(&file, file.find("bbbb0006"), Wanted::Any, "user:", &[]);
+        check(&file, file.find("bbbb0006"), Nameable::Any, "label:", &["label:fine or not"]);
+        check(&file, file.find("bbbb0006"), Nameable::Any, "user:", &[]);
     }
 
     #[test]
-    fn at_most_30_names_of_a_sort_are_offered() {
+    fn at_most_30_names_of_a_kind_are_suggested() {
         let mut lines = vec![message("root", "", "assistant")];
         for at in 0..50 {
             lines.push(message(&format!("user{at:04}"), "root", "user"));
@@ -313,16 +318,16 @@ mod tests {
             lines.push(label(&format!("set{at:04}"), &format!("tip{at:04}"), &format!("tip{at:04}"), &format!("{at}")));
         }
         let session = session(&lines);
-        let offers = entries(&session, session.leaf(), Wanted::Any, "").unwrap();
-        let count = |reason: Reason| offers.iter().filter(|offer| offer.reason == reason).count();
-        assert_eq!([Reason::Label, Reason::Message, Reason::Tip].map(count), [MOST; 3]);
-        assert_eq!(count(Reason::Leaf) + count(Reason::Prompt) + 3 * MOST, offers.len());
-        // Those beyond the most are found by their starts.
-        check(&session, session.leaf(), Wanted::Any, "user0001", &["user0001"]);
+        let all = entries(&session, session.leaf(), Nameable::Any, "").unwrap();
+        let count = |reason: SuggestionReason| all.iter().filter(|suggestion| suggestion.reason == reason).count();
+        assert_eq!([SuggestionReason::Label, SuggestionReason::Message, SuggestionReason::Tip].map(count), [MOST; 3]);
+        assert_eq!(count(SuggestionReason::Leaf) + count(SuggestionReason::Prompt) + 3 * MOST, all.len());
+        // Those beyond that number are suggested once their start is typed.
+        check(&session, session.leaf(), Nameable::Any, "user0001", &["user0001"]);
         check(
             &session,
             session.leaf(),
-            Wanted::Any,
+            Nameable::Any,
             "label:1",
             &[
                 "label:19", "label:18", "label:17", "label:16", "label:15", "label:14", "label:13", "label:12",

@@ -1,7 +1,7 @@
-//! From what a person types to a session file that agents keep (cli: "Naming a session").
+//! From what a person types as SESSION to a file that an agent stores (cli: "Naming a session").
 //!
-//! Which folders there are, and what the current one is, comes in from outside. Of each file only
-//! its front is read; what counts is its header, not its name.
+//! The folders to look in and the working folder come in from outside. Only the start of each file is
+//! read, and its header decides, not its name.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
-use super::entry::{Nearest, PREFIX};
+use super::entry::{NearMisses, PREFIX};
 use crate::core::entry::header::Header;
 use crate::core::error::Error;
 use crate::core::read::load::{self, LoadOptions};
@@ -20,18 +20,18 @@ use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 
 /// The word that means the newest session of a folder.
-pub const LATEST: &str = "latest";
+pub(crate) const LATEST: &str = "latest";
 
-/// How much of a file is read to find its header: mostly the first is enough, and what has none in
-/// the last is no session.
+/// How many bytes of a file are read to find its header: first a few, which mostly are enough, then
+/// more. A file without a header in these is not a session.
 const FRONTS: [u64; 2] = [4 * 1024, 1024 * 1024];
 
-/// A session that an agent keeps.
+/// A session in a folder of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// Where it is.
+pub(crate) struct StoredSession {
+    /// The path of its file.
     pub path: PathBuf,
-    /// When it was written to last, in milliseconds since 1970.
+    /// When the file was last written to, in milliseconds since 1970.
     pub modified: i64,
     /// The session's id.
     pub id: String,
@@ -39,26 +39,26 @@ pub struct Kept {
     pub cwd: Option<String>,
 }
 
-/// What a word other than a path means.
+/// The sessions that an id, or the start of one, means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// One session.
-    One(Kept),
+    One(StoredSession),
     /// Several, the newest first.
-    Many(Vec<Kept>),
+    Many(Vec<StoredSession>),
     /// No session has such an id; ids that come near it, best first.
     None(Vec<String>),
     /// The current folder has no session that could be the latest; the newest of all others.
-    Elsewhere(Kept),
-    /// There are no sessions at all.
+    Elsewhere(StoredSession),
+    /// There are no sessions that name a folder.
     Nowhere,
 }
 
 /// Returns whether a word can only be a path: it exists, looks like a path, or is `-`.
-pub fn is_path(word: &Path) -> bool {
+pub(crate) fn is_path(word: &Path) -> bool {
     let bytes = word.as_os_str().as_encoded_bytes();
     let looks_so = bytes == b"-" || bytes.contains(&b'/') || bytes.ends_with(b".jsonl");
-    // A link to nothing is an existing name too: opening it says what is wrong.
+    // A dangling link exists too: opening it fails with the reason.
     looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
 }
 
@@ -67,40 +67,38 @@ fn is_name(id: &str) -> bool {
     !id.is_empty() && id != LATEST && !is_path(Path::new(id))
 }
 
-/// A file that may be a session.
-struct Candidate {
+/// A file that may be a session, and when it was last written to, in milliseconds since 1970.
+struct StoredFile {
     path: PathBuf,
     modified: i64,
 }
 
-/// The session files in some folders, the last written first.
-pub struct SessionStore {
-    candidates: Vec<Candidate>,
+/// The files in the folders where agents store sessions, the last written first.
+pub(crate) struct SessionStore {
+    files: Vec<StoredFile>,
     /// The folders that were looked at.
     pub folders: Vec<PathBuf>,
-    /// The folders that could not be read, most often since there are none.
+    /// The folders that could not be read, mostly because they do not exist.
     pub unreadable: Vec<PathBuf>,
-    /// Files, and folders in those folders, that one is not allowed to read: a session in them is not
-    /// found.
+    /// Folders and files for which permission was denied: sessions in them are not found.
     pub closed: Vec<PathBuf>,
 }
 
 impl SessionStore {
-    /// Looks for files `*.jsonl` in folders and in the folders in them, where agents keep the
-    /// sessions of one working folder each. Hidden names do not count, and neither do the folders
-    /// of what belongs to a session, which stand beside it under its name.
-    pub fn new(folders: &[PathBuf]) -> Self {
+    /// Lists the files `*.jsonl` in folders and in the folders in them, one for each working folder. Hidden
+    /// names are skipped, and so are the folders that belong to a session and have its name.
+    pub(crate) fn new(folders: &[PathBuf]) -> Self {
         let mut store =
-            Self { candidates: Vec::new(), folders: folders.to_vec(), unreadable: Vec::new(), closed: Vec::new() };
-        // One file under several names, or in a folder that is named twice, is one session.
+            Self { files: Vec::new(), folders: folders.to_vec(), unreadable: Vec::new(), closed: Vec::new() };
+        // A file with several names, or in a folder that is given twice, is one session.
         let mut known = HashSet::new();
         for folder in folders {
-            match store.take(folder, &mut known) {
+            match store.add(folder, &mut known) {
                 Ok(below) => {
                     for folder in below {
-                        // One that is gone by now is no trouble.
-                        let taken = store.take(&folder, &mut known);
-                        if taken.is_err_and(|error| error.kind() == PermissionDenied) {
+                        // A folder that was deleted in the meantime is not a failure.
+                        let added = store.add(&folder, &mut known);
+                        if added.is_err_and(|error| error.kind() == PermissionDenied) {
                             store.closed.push(folder);
                         }
                     }
@@ -113,13 +111,13 @@ impl SessionStore {
                 }
             }
         }
-        let newest_first = |a: &Candidate, b: &Candidate| (b.modified, &b.path).cmp(&(a.modified, &a.path));
-        store.candidates.sort_unstable_by(newest_first);
+        let newest_first = |a: &StoredFile, b: &StoredFile| (b.modified, &b.path).cmp(&(a.modified, &a.path));
+        store.files.sort_unstable_by(newest_first);
         store
     }
 
-    /// Takes the files of one folder and returns the folders in it.
-    fn take(&mut self, folder: &Path, known: &mut HashSet<(u64, u64)>) -> std::io::Result<Vec<PathBuf>> {
+    /// Adds the files of one folder, and returns the folders in it.
+    fn add(&mut self, folder: &Path, known: &mut HashSet<(u64, u64)>) -> std::io::Result<Vec<PathBuf>> {
         let mut below = Vec::new();
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -145,7 +143,7 @@ impl SessionStore {
                     continue;
                 }
                 let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-                self.candidates.push(Candidate { path, modified });
+                self.files.push(StoredFile { path, modified });
             }
         }
         below.retain(|folder| !folder.with_added_extension("jsonl").is_file());
@@ -153,46 +151,47 @@ impl SessionStore {
         Ok(below)
     }
 
-    /// Returns the sessions, the last written first; reads the front of each when it is asked for.
-    fn sessions(&self) -> impl Iterator<Item = Kept> + '_ {
-        self.candidates.iter().filter_map(|Candidate { path, modified }| {
+    /// Returns the sessions, the last written first; the start of each file is read when its turn comes.
+    fn sessions(&self) -> impl Iterator<Item = StoredSession> + '_ {
+        self.files.iter().filter_map(|StoredFile { path, modified }| {
             let Header { id, cwd, .. } = header(path)?;
-            Some(Kept { path: path.clone(), modified: *modified, id, cwd })
+            Some(StoredSession { path: path.clone(), modified: *modified, id, cwd })
         })
     }
 
-    /// Returns the sessions whose ids start so, the last written first, `most` at the most.
-    pub fn newest(&self, start: &str, most: usize) -> Vec<Kept> {
+    /// Returns at most `most` sessions whose ids start with `start`, the last written first.
+    pub(crate) fn newest(&self, start: &str, most: usize) -> Vec<StoredSession> {
         self.sessions().filter(|kept| kept.id.starts_with(start) && is_name(&kept.id)).take(most).collect()
     }
 
     /// Finds what a word means to somebody who works in `cwd`.
-    pub fn find(&self, word: &str, cwd: &Path) -> Meaning {
+    pub(crate) fn find(&self, word: &str, cwd: &Path) -> Meaning {
         match word {
-            _ if self.candidates.is_empty() => Meaning::Nowhere,
+            _ if self.files.is_empty() => Meaning::Nowhere,
             LATEST => self.latest(cwd),
             id => self.by_id(id),
         }
     }
 
-    /// Finds the session with an id, or the only one whose id starts so, from 4 characters on.
+    /// Finds the sessions with an id, or else those whose ids start with `name`, if it has at least 4
+    /// characters.
     fn by_id(&self, name: &str) -> Meaning {
-        let is_piece = name.chars().count() >= PREFIX;
-        let mut near = Nearest::new(name);
+        let can_be_start = name.chars().count() >= PREFIX;
+        let mut near = NearMisses::new(name);
         let (mut whole, mut started) = (Vec::new(), Vec::new());
-        // A copy has the same id, and what is read as a path or as `latest` is no name.
+        // Copies have the same id.
         let mut known = HashSet::new();
         for kept in self.sessions() {
             if kept.id == name {
                 whole.push(kept);
-            } else if is_piece && kept.id.starts_with(name) {
+            } else if can_be_start && kept.id.starts_with(name) {
                 started.push(kept);
             } else if !known.contains(&kept.id) && is_name(&kept.id) {
-                near.offer_id(&kept.id);
+                near.add_id(&kept.id);
                 known.insert(kept.id);
             }
         }
-        // A whole id is never taken for the start of another one.
+        // A whole id comes before the start of another one.
         let mut found = if whole.is_empty() { started } else { whole };
         match found.len() {
             0 => Meaning::None(near.names()),
@@ -201,10 +200,10 @@ impl SessionStore {
         }
     }
 
-    /// Finds the session of a working folder that was written to last.
+    /// Finds the session of a working folder that was last written to.
     fn latest(&self, cwd: &Path) -> Meaning {
         let real = fs::canonicalize(cwd).ok();
-        // Asked once for each of the few folders that many sessions name.
+        // Many sessions name the same few folders, and each costs a system call.
         let mut is_here: HashMap<String, bool> = HashMap::new();
         let mut elsewhere = None;
         for kept in self.sessions() {
@@ -223,7 +222,7 @@ impl SessionStore {
     }
 }
 
-/// Reads the header of a file, if it has one.
+/// Reads the header of a file; `None` if it has none.
 fn header(path: &Path) -> Option<Header> {
     for limit in FRONTS {
         let source = Source::front(path, limit).ok()?;
@@ -233,7 +232,7 @@ fn header(path: &Path) -> Option<Header> {
                 let mut front = vec![0; usize::try_from(source.len()).ok()?];
                 source.read_at(&mut front, 0).ok()?;
                 let whole = memchr::memchr_iter(b'\n', &front).count();
-                // Of a line that is there whole, the rest of the file says nothing else.
+                // The reader has seen the whole line: more of the file does not change the answer.
                 let is_certain = matches!(&error, Error::NotASession { line, why }
                     if *line as usize <= whole && *why != load::NO_HEADER);
                 if is_certain || source.len() < limit {
@@ -247,7 +246,7 @@ fn header(path: &Path) -> Option<Header> {
 
 /// Returns the words by which people know a session: its name, else its first prompt. Reads the
 /// whole file; empty if there are none or it cannot be read.
-pub fn title(path: &Path, jobs: usize) -> String {
+pub(crate) fn title(path: &Path, jobs: usize) -> String {
     let session = Source::open(path).and_then(|source| Session::load(source, LoadOptions::INDEX_ONLY, jobs));
     session.and_then(|session| Bodies::new(&session).title()).unwrap_or_default()
 }
@@ -260,21 +259,21 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Kept, Meaning, SessionStore, is_path};
+    use super::{Meaning, SessionStore, StoredSession, is_path};
 
-    /// Folders of sessions, each file with the second at which it was written to last.
-    struct Scene(TempDir);
+    /// Folders of sessions; each file has a time of its own.
+    struct Folders(TempDir);
 
-    impl Scene {
-        /// Makes sessions, each as its file, its id and its working folder.
+    impl Folders {
+        /// Writes sessions, each given by its file, its id and its working folder, the last one last.
         fn new(sessions: &[(&str, &str, &str)]) -> Self {
-            let scene = Self(tempfile::tempdir().unwrap());
+            let folders = Self(tempfile::tempdir().unwrap());
             for (at, (file, id, cwd)) in (1..).zip(sessions) {
-                let cwd = scene.path(cwd).display().to_string();
+                let cwd = folders.path(cwd).display().to_string();
                 let header = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"{cwd}\"}}\n");
-                scene.file(file, &header, at);
+                folders.file(file, &header, at);
             }
-            scene
+            folders
         }
 
         fn path(&self, name: &str) -> PathBuf {
@@ -293,10 +292,10 @@ mod tests {
             SessionStore::new(&[self.path("pi"), self.path("omp")])
         }
 
-        /// Returns the names of files below the scene.
-        fn names(&self, kept: &[Kept]) -> String {
+        /// Returns the paths of sessions, relative to the folders.
+        fn names(&self, kept: &[StoredSession]) -> String {
             let root = self.path("");
-            let name = |kept: &Kept| kept.path.strip_prefix(&root).unwrap().display().to_string();
+            let name = |kept: &StoredSession| kept.path.strip_prefix(&root).unwrap().display().to_string();
             kept.iter().map(name).collect::<Vec<_>>().join(" ")
         }
 
@@ -321,7 +320,7 @@ mod tests {
 
     #[test]
     fn an_id_or_its_start_names_a_session() {
-        let scene = Scene::new(&[
+        let folders = Folders::new(&[
             ("pi/--shop--/2026_zzzz9999.jsonl", "aaaa1111-0000", "shop"),
             ("omp/-shop/x.jsonl", "aaaa2222-0000", "shop"),
             ("omp/flat.jsonl", "s-1", "shop"),
@@ -329,7 +328,7 @@ mod tests {
             ("pi/w/copy.jsonl", "aaaa2222-0000", "shop"),
             ("pi/w/odd.jsonl", "latest", "shop"),
         ]);
-        scene.check(&[
+        folders.check(&[
             ("aaaa1", "pi/--shop--/2026_zzzz9999.jsonl"),
             ("aaaa1111-0000", "pi/--shop--/2026_zzzz9999.jsonl"),
             // A whole id is not the start of another one, and has no fewest characters.
@@ -338,92 +337,92 @@ mod tests {
             // The newest comes first.
             ("aaaa2222", "pi/w/copy.jsonl omp/-shop/x.jsonl"),
             ("aaaa2222-0000", "pi/w/copy.jsonl omp/-shop/x.jsonl"),
-            // What counts is the header, not the name of the file.
+            // The header counts, not the name of the file.
             ("zzzz9999", "near: "),
-            // A start has at least four characters; of copies one id is near.
+            // A start has at least four characters; the id of copies is listed once.
             ("s-", "near: s-1"),
             ("aaba2222", "near: aaaa2222-0000"),
             ("AAAA11", "near: aaaa1111-0000"),
-            // What cannot be typed is not advised.
+            // An id that cannot be typed is not a near miss.
             ("latesd", "near: "),
         ]);
     }
 
     #[test]
-    fn only_session_files_one_folder_down_are_looked_at() {
-        let scene = Scene::new(&[
+    fn only_session_files_at_most_one_folder_down_are_listed() {
+        let folders = Folders::new(&[
             ("pi/.hidden.jsonl", "aaaa1111", "shop"),
             ("pi/w/s.jsonl.bak", "aaaa2222", "shop"),
             ("pi/w/deep/er/s.jsonl", "aaaa3333", "shop"),
             ("pi/run.jsonl", "bbbb1111", "shop"),
-            // What an agent keeps beside a session, under its name.
+            // A folder that belongs to a session.
             ("pi/run/0-explore.jsonl", "bbbb2222", "shop"),
             ("pi/w/odd.jsonl", "latest", "shop"),
             ("pi/w/path.jsonl", "a/b", "shop"),
         ]);
-        scene.file("pi/w/empty.jsonl", "", 100);
-        scene.file("pi/w/text.jsonl", "aaaa4444\n", 100);
-        fs::create_dir(scene.path("pi/w/folder.jsonl")).unwrap();
-        std::os::unix::fs::symlink(scene.path("pi/run.jsonl"), scene.path("pi/w/link.jsonl")).unwrap();
-        std::os::unix::fs::symlink(scene.path("pi"), scene.path("omp")).unwrap();
-        let store = scene.store();
-        // Ids that are read as a path, or as `latest`, are not offered.
+        folders.file("pi/w/empty.jsonl", "", 100);
+        folders.file("pi/w/text.jsonl", "aaaa4444\n", 100);
+        fs::create_dir(folders.path("pi/w/folder.jsonl")).unwrap();
+        std::os::unix::fs::symlink(folders.path("pi/run.jsonl"), folders.path("pi/w/link.jsonl")).unwrap();
+        std::os::unix::fs::symlink(folders.path("pi"), folders.path("omp")).unwrap();
+        let store = folders.store();
+        // Ids that would be read as a path, or as `latest`, are not returned.
         assert_eq!(store.newest("", 9).iter().map(|kept| &kept.id[..]).collect::<Vec<_>>(), ["bbbb1111"]);
         assert_eq!((store.newest("bbbb2", 9).len(), store.newest("", 0).len()), (0, 0));
-        assert_eq!(SessionStore::new(&[scene.path("gone")]).unreadable, [scene.path("gone")]);
+        assert_eq!(SessionStore::new(&[folders.path("gone")]).unreadable, [folders.path("gone")]);
     }
 
     #[test]
     fn a_long_header_after_a_title_is_found() {
-        let scene = Scene::new(&[]);
+        let folders = Folders::new(&[]);
         let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
         let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
-        scene.file("omp/w/long.jsonl", &(slot + &header), 1);
-        scene.check(&[("dddd4444", "omp/w/long.jsonl")]);
+        folders.file("omp/w/long.jsonl", &(slot + &header), 1);
+        folders.check(&[("dddd4444", "omp/w/long.jsonl")]);
     }
 
     #[test]
     fn the_latest_session_is_the_last_written_of_the_folder() {
-        let scene = Scene::new(&[
+        let folders = Folders::new(&[
             ("pi/w/old.jsonl", "aaaa1111", "shop"),
             ("omp/w/new.jsonl", "aaaa2222", "shop"),
             ("omp/w/other.jsonl", "aaaa3333", "shop/below"),
             ("pi/w/lost.jsonl", "aaaa5555", "gone"),
         ]);
-        scene.file("omp/w/homeless.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n", 6000);
-        scene.file("omp/w/damaged.jsonl", "no session\n", 7000);
-        fs::create_dir(scene.path("shop")).unwrap();
-        std::os::unix::fs::symlink(scene.path("shop"), scene.path("link")).unwrap();
+        folders.file("omp/w/homeless.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n", 6000);
+        folders.file("omp/w/damaged.jsonl", "no session\n", 7000);
+        fs::create_dir(folders.path("shop")).unwrap();
+        std::os::unix::fs::symlink(folders.path("shop"), folders.path("link")).unwrap();
         for (cwd, expected) in [
             ("shop", "omp/w/new.jsonl"),
             ("shop/below", "omp/w/other.jsonl"),
-            // By another name.
+            // By a link.
             ("link", "omp/w/new.jsonl"),
-            // A folder that is gone still has its sessions.
+            // A deleted folder still has its sessions.
             ("gone", "pi/w/lost.jsonl"),
             ("elsewhere", "else pi/w/lost.jsonl"),
         ] {
-            assert_eq!(scene.meaning("latest", cwd), expected, "{cwd}");
+            assert_eq!(folders.meaning("latest", cwd), expected, "{cwd}");
         }
         for word in ["latest", "aaaa1111"] {
-            assert_eq!(Scene::new(&[]).meaning(word, "shop"), "nowhere");
+            assert_eq!(Folders::new(&[]).meaning(word, "shop"), "nowhere");
         }
         // A file that is not a session is looked at, and has nothing near.
-        let scene = Scene::new(&[]);
-        scene.file("pi/w/damaged.jsonl", "no session\n", 1);
+        let folders = Folders::new(&[]);
+        folders.file("pi/w/damaged.jsonl", "no session\n", 1);
         assert_eq!(
-            (scene.meaning("latest", "shop"), scene.meaning("aaaa", "shop")),
+            (folders.meaning("latest", "shop"), folders.meaning("aaaa", "shop")),
             ("nowhere".into(), "near: ".into())
         );
     }
 
     #[test]
     fn a_word_that_exists_or_looks_like_a_path_is_a_path() {
-        let scene = Scene::new(&[("latest", "aaaa1111", "shop")]);
-        fs::create_dir(scene.path("01a2")).unwrap();
-        std::os::unix::fs::symlink("nowhere", scene.path("01a3")).unwrap();
+        let folders = Folders::new(&[("latest", "aaaa1111", "shop")]);
+        fs::create_dir(folders.path("01a2")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folders.path("01a3")).unwrap();
         for name in ["latest", "01a2", "01a3"] {
-            assert!(is_path(&scene.path(name)), "{name}");
+            assert!(is_path(&folders.path(name)), "{name}");
         }
         for (word, expected) in [
             ("-", true),

@@ -1,14 +1,15 @@
-//! Which entries a view shows (cli: `tree --filter`).
+//! The filters of `tree --filter`. Whether an entry is shown follows from its kind, role and label;
+//! which entries hang below which is up to [`super::shape`].
 
 use crate::core::entry::{Kind, Role, StopReason, Traits};
 
-/// The views of a tree.
+/// A choice of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filter {
     /// The conversation: no bookkeeping, no assistant messages without text.
     #[default]
     Default,
-    /// As default, without tool results.
+    /// As the default, without tool results.
     NoTools,
     /// User messages.
     UserOnly,
@@ -19,7 +20,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// Tells whether an entry is shown.
+    /// Returns whether an entry is shown.
     pub fn shows(self, traits: Traits, is_labelled: bool, is_leaf: bool) -> bool {
         match self {
             Self::All => true,

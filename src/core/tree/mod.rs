@@ -1,4 +1,6 @@
-//! What is shown of a session, and where: walks, filters, shapes and rows. It prints nothing.
+//! Which entries of a session a view shows, and how they are laid out: walks through the whole tree,
+//! filters of entries, the shape of what is left, and its rows. Never prints, and never reads a body:
+//! all of this follows from the index.
 
 pub mod filter;
 pub mod rows;

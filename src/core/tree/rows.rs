@@ -1,10 +1,10 @@
-//! The shown part of a tree, laid out in rows: which of them hang side by side, and where.
+//! The rows of a [`Shape`], with the branches that they belong to. How a row looks is up to `ui`.
 
-use super::shape::{LeftOut, Shape};
+use super::shape::{Omitted, Shape};
 use super::walk;
 use crate::core::session::{NodeId, Session};
 
-/// Rows that follow each other without a fork. A branch starts where a row has siblings.
+/// Rows from one fork to the next. A branch starts at a row that has siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branch {
     /// The branch that it forks from; `None` for one that starts at a root.
@@ -13,29 +13,29 @@ pub struct Branch {
     pub is_last: bool,
 }
 
-/// One shown entry.
+/// A shown entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The entry.
     pub node: NodeId,
-    /// The branch that it belongs to; `None` before any fork.
+    /// The branch that it belongs to; `None` before the first fork.
     pub branch: Option<usize>,
     /// Whether it is the first row of its branch.
     pub is_head: bool,
     /// Whether it is on the active path.
     pub is_active: bool,
-    /// How much is left out around it.
-    pub left_out: LeftOut,
+    /// The rows omitted next to it.
+    pub omitted: Omitted,
 }
 
-/// A tree ready for display.
+/// All rows of a view, ready for display.
 #[derive(Debug, Default)]
 pub struct Rows {
     /// The rows in the order of display.
     pub rows: Vec<Row>,
     /// Their branches, parents before children.
     pub branches: Vec<Branch>,
-    /// The row of the leaf or of its nearest shown ancestor, and how many steps the leaf is below.
+    /// The row of the leaf or of its nearest shown ancestor, and how many steps the leaf is below it.
     pub leaf: Option<(usize, usize)>,
 }
 
@@ -43,8 +43,8 @@ pub struct Rows {
 pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows {
     let active = walk::active(session, leaf);
     let shown = &shape.nodes;
-    // Of every row how many children it has and which is the last; the place behind the rows
-    // stands for what is above the roots.
+    // The number of children and the last child of every row; the place after all rows is for the
+    // children of none, the roots.
     let place = |row: usize| shape.above(row).unwrap_or(shown.len());
     let mut families = vec![(0_u32, 0_usize); shown.len() + 1];
     for row in 0..shown.len() {
@@ -63,7 +63,7 @@ pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows 
         } else {
             from
         };
-        rows.push(Row { node, branch, is_head, is_active: active[node.index()], left_out: shape.left_out(at) });
+        rows.push(Row { node, branch, is_head, is_active: active[node.index()], omitted: shape.omitted(at) });
     }
     let leaf = leaf.and_then(|leaf| {
         let row = shape.row(leaf)?;

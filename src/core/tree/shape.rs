@@ -1,5 +1,8 @@
-//! The shape of the shown part of a tree: what hangs below what, where it forks and ends, and
-//! what lies in straight runs between (cli: `tree --branches`, `--tips`, `--depth`, `--format dot`).
+//! The shape of the shown part of a tree: which shown entry is below which, where branches fork and
+//! end, and the straight runs between (`tree --branches`, `--tips`, `--depth`, `--format dot`).
+//!
+//! Rows are numbered in the order of display, parents before children, so that every question is
+//! answered by one pass over flat arrays.
 
 use std::ops::Range;
 
@@ -7,30 +10,30 @@ use super::walk;
 use crate::core::entry::Kind;
 use crate::core::session::{NodeId, Session};
 
-/// Stands for "no row" in the flat arrays.
+/// "No row" in the flat arrays.
 const NONE: u32 = u32::MAX;
 
-/// How many rows of a view are left out around one that is there.
+/// How many rows of a view are omitted next to a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// In the straight run right above it.
+pub struct Omitted {
+    /// Those of the straight run directly above it.
     pub above: u32,
-    /// Anywhere below it, since they are too deep.
+    /// Those anywhere below it that are too deep.
     pub below: u32,
 }
 
-/// The shown entries as rows of a tree of their own.
+/// The shown entries, as a tree of rows.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// The entries in the order of display.
     pub nodes: Vec<NodeId>,
-    /// Of every row the one of its nearest shown ancestor.
+    /// By row: the row of its nearest shown ancestor.
     above: Vec<u32>,
-    /// Of every row how many hang right below it.
+    /// By row: how many rows are directly below it.
     children: Vec<u32>,
-    /// Of every entry of the session the row of itself or of its nearest shown ancestor.
+    /// By entry of the session: its row or that of its nearest shown ancestor.
     row_of: Vec<u32>,
-    left_out: Vec<LeftOut>,
+    omitted: Vec<Omitted>,
 }
 
 /// The end of a branch.
@@ -42,37 +45,37 @@ pub struct Tip {
     pub fork: Option<NodeId>,
     /// How many messages are shown between the two, the tip included.
     pub messages: usize,
-    /// The first user message between the two, else the tip.
+    /// The first user message between the two; the tip if there is none.
     pub first: NodeId,
-    /// Whether the leaf is there, or hidden below.
+    /// Whether the leaf is at the tip, or hidden below it.
     pub has_leaf: bool,
 }
 
-/// A row of its own, or several that follow each other without a fork.
+/// Consecutive rows without a fork between them; often only one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Knot {
+pub struct Run {
     /// The rows.
     pub rows: Range<usize>,
-    /// The knot that it hangs below.
+    /// The run directly above it, by its place among the runs.
     pub above: Option<usize>,
 }
 
 impl Shape {
-    /// Hangs the entries that `shows` lets through below their nearest shown ancestors. `order` is
-    /// the order of display of all entries.
+    /// Arranges the entries for which `shows` is true below their nearest shown ancestors. `order` holds
+    /// all entries in the order of display.
     pub fn new(session: &Session, order: &[NodeId], shows: impl Fn(NodeId) -> bool) -> Self {
         let mut shape = Self {
             nodes: Vec::new(),
             above: Vec::new(),
             children: Vec::new(),
             row_of: vec![NONE; session.len()],
-            left_out: Vec::new(),
+            omitted: Vec::new(),
         };
         for &node in order {
             let above = session.parent(node).map_or(NONE, |parent| shape.row_of[parent.index()]);
             shape.row_of[node.index()] = if shows(node) { shape.push(node, above) } else { above };
         }
-        shape.left_out = vec![LeftOut::default(); shape.nodes.len()];
+        shape.omitted = vec![Omitted::default(); shape.nodes.len()];
         shape
     }
 
@@ -87,86 +90,84 @@ impl Shape {
         row
     }
 
-    /// Gives the row that one hangs below; `None` for the first of its tree.
+    /// Returns the row directly above one; `None` for a root.
     pub fn above(&self, row: usize) -> Option<usize> {
         let above = self.above[row];
         (above != NONE).then_some(above as usize)
     }
 
-    /// Gives the row of an entry or of its nearest shown ancestor.
+    /// Returns the row of an entry or of its nearest shown ancestor.
     pub fn row(&self, node: NodeId) -> Option<usize> {
         let row = self.row_of[node.index()];
         (row != NONE).then_some(row as usize)
     }
 
-    /// Tells whether several rows hang right below one.
+    /// Returns whether several rows are directly below one.
     pub fn is_fork(&self, row: usize) -> bool {
         self.children[row] > 1
     }
 
-    /// Tells whether nothing hangs below a row.
+    /// Returns whether no row is below one.
     pub fn is_tip(&self, row: usize) -> bool {
         self.children[row] == 0
     }
 
-    /// Tells how much is left out around a row.
-    pub fn left_out(&self, row: usize) -> LeftOut {
-        self.left_out[row]
+    /// Returns how many rows are omitted next to one.
+    pub fn omitted(&self, row: usize) -> Omitted {
+        self.omitted[row]
     }
 
-    /// Notes entries that are not shown since they are too deep; gives how many of them have no row
-    /// above them that could tell.
-    pub fn note_below(&mut self, nodes: impl Iterator<Item = NodeId>) -> usize {
-        let mut untold = 0;
+    /// Counts entries as omitted below their nearest rows, and returns how many of them have no row above
+    /// them.
+    pub fn omit_below(&mut self, nodes: impl Iterator<Item = NodeId>) -> usize {
+        let mut rowless = 0;
         for node in nodes {
             match self.row(node) {
-                Some(row) => self.left_out[row].below += 1,
-                None => untold += 1,
+                Some(row) => self.omitted[row].below += 1,
+                None => rowless += 1,
             }
         }
-        untold
+        rowless
     }
 
-    /// Tells of every row whether a straight run ends at it: it is a branch point or a tip, has a
-    /// label or the leaf, or something below it is left out.
+    /// Returns for every row whether a straight run ends at it: it is a branch point or a tip, has a label
+    /// or the leaf, or rows below it are omitted.
     pub fn landmarks(&self, session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
         let leaf = leaf.and_then(|leaf| self.row(leaf));
         let is_landmark = |(row, &node): (usize, &NodeId)| {
-            self.children[row] != 1
-                || session.label(node).is_some()
-                || leaf == Some(row)
-                || self.left_out[row].below > 0
+            self.children[row] != 1 || session.label(node).is_some() || leaf == Some(row) || self.omitted[row].below > 0
         };
         self.nodes.iter().enumerate().map(is_landmark).collect()
     }
 
-    /// Tells of every row whether a picture shows it by itself: a landmark, the first of its tree,
-    /// or what stands for other entries.
-    pub fn sights(&self, session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
-        let mut sights = self.landmarks(session, leaf);
+    /// Returns for every row whether a graph draws it as a node of its own: a landmark, a root, a
+    /// compaction or a branch summary.
+    pub fn graph_landmarks(&self, session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
+        let mut landmarks = self.landmarks(session, leaf);
         for (row, &node) in self.nodes.iter().enumerate() {
-            let stands_for_others = matches!(session.traits(node).kind, Kind::Compaction | Kind::BranchSummary);
-            sights[row] |= stands_for_others || self.above(row).is_none();
+            let is_summary = matches!(session.traits(node).kind, Kind::Compaction | Kind::BranchSummary);
+            landmarks[row] |= is_summary || self.above(row).is_none();
         }
-        sights
+        landmarks
     }
 
-    /// Leaves only some rows, which must be landmarks or more, and counts the others.
+    /// Returns a shape of only the rows in `kept`, which must include all landmarks, with the others
+    /// counted as omitted.
     pub fn folded(&self, kept: &[bool]) -> Self {
         let mut folded = Self {
             nodes: Vec::new(),
             above: Vec::new(),
             children: Vec::new(),
             row_of: Vec::new(),
-            left_out: Vec::new(),
+            omitted: Vec::new(),
         };
-        // Of every row the kept one at or above it, and how many are left out down to it.
+        // By row: the kept one at or above it, and how many rows are omitted down to it.
         let mut nearest: Vec<(u32, u32)> = Vec::with_capacity(self.nodes.len());
         for (row, &node) in self.nodes.iter().enumerate() {
             let (above, count) = self.above(row).map_or((NONE, 0), |above| nearest[above]);
             if kept[row] {
                 nearest.push((folded.push(node, above), 0));
-                folded.left_out.push(LeftOut { above: count, ..self.left_out[row] });
+                folded.omitted.push(Omitted { above: count, ..self.omitted[row] });
             } else {
                 nearest.push((above, count + 1));
             }
@@ -176,46 +177,47 @@ impl Shape {
         folded
     }
 
-    /// Ties rows that are not kept to the one before them, where there is but one way on. Rows
-    /// that are kept stay by themselves.
-    pub fn knots(&self, kept: &[bool]) -> Vec<Knot> {
-        let mut knots: Vec<Knot> = Vec::new();
-        let mut knot_of: Vec<usize> = Vec::with_capacity(self.nodes.len());
+    /// Groups the rows into runs: a row in `kept` is a run of its own, another one joins the row above it
+    /// unless that is kept or a fork.
+    pub fn runs(&self, kept: &[bool]) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut run_of: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for row in 0..self.nodes.len() {
-            let above = self.above(row).map(|above| knot_of[above]);
-            // An only child comes right behind its parent.
-            let goes_on = |above: usize| !kept[row] && !kept[row - 1] && above + 1 == knots.len();
+            let above = self.above(row).map(|above| run_of[above]);
+            // In the order of display an only child is directly after its parent.
+            let goes_on = |above: usize| !kept[row] && !kept[row - 1] && above + 1 == runs.len();
             match above.filter(|&above| self.above(row) == row.checked_sub(1) && goes_on(above)) {
                 Some(above) if !self.is_fork(row - 1) => {
-                    knots[above].rows.end += 1;
-                    knot_of.push(above);
+                    runs[above].rows.end += 1;
+                    run_of.push(above);
                 }
                 _ => {
-                    knot_of.push(knots.len());
-                    knots.push(Knot { rows: row..row + 1, above });
+                    run_of.push(runs.len());
+                    runs.push(Run { rows: row..row + 1, above });
                 }
             }
         }
-        knots
+        runs
     }
 
-    /// Gives the ends of all branches, the newest first.
+    /// Returns the ends of all branches, the newest first.
     pub fn tips(&self, session: &Session, leaf: Option<NodeId>) -> Vec<Tip> {
         let leaf = leaf.and_then(|leaf| self.row(leaf));
-        // Of every row what lies between it and the nearest branch point above.
-        let mut runs: Vec<Run> = Vec::with_capacity(self.nodes.len());
+        let mut since_fork: Vec<SinceFork> = Vec::with_capacity(self.nodes.len());
         let mut tips = Vec::new();
         for (row, &node) in self.nodes.iter().enumerate() {
-            let mut run = match self.above(row) {
-                Some(above) if self.is_fork(above) => Run { fork: Some(self.nodes[above]), ..Run::default() },
-                Some(above) => runs[above],
-                None => Run::default(),
+            let mut here = match self.above(row) {
+                Some(above) if self.is_fork(above) => {
+                    SinceFork { fork: Some(self.nodes[above]), ..SinceFork::default() }
+                }
+                Some(above) => since_fork[above],
+                None => SinceFork::default(),
             };
-            run.messages += usize::from(session.traits(node).kind == Kind::Message);
-            run.first = run.first.or_else(|| session.is_user(node).then_some(node));
-            runs.push(run);
+            here.messages += usize::from(session.traits(node).kind == Kind::Message);
+            here.first = here.first.or_else(|| session.is_user(node).then_some(node));
+            since_fork.push(here);
             if self.is_tip(row) {
-                let Run { fork, messages, first } = run;
+                let SinceFork { fork, messages, first } = here;
                 tips.push(Tip { node, fork, messages, first: first.unwrap_or(node), has_leaf: leaf == Some(row) });
             }
         }
@@ -224,8 +226,10 @@ impl Shape {
     }
 }
 
+/// What is between a row and the nearest branch point above it, the row included.
+/// What is between a row and the nearest branch point above it, the row included.
 #[derive(Clone, Copy, Default)]
-struct Run {
+struct SinceFork {
     fork: Option<NodeId>,
     messages: usize,
     first: Option<NodeId>,

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::filter::Filter;
-use super::shape::{Knot, Shape, Tip};
+use super::shape::{Run, Shape, Tip};
 use super::walk;
 use crate::core::entry::Traits;
 use crate::core::error::Result;
@@ -15,7 +15,7 @@ use crate::core::time::when::Period;
 
 /// What is to be seen of a tree.
 #[derive(Clone, Copy, Default)]
-pub struct View<'a> {
+pub(crate) struct View<'a> {
     /// Which kinds of entries.
     pub filter: Filter,
     /// Whether only the path to the leaf.
@@ -32,7 +32,7 @@ pub struct View<'a> {
 
 /// A search in the entries of a view.
 #[derive(Clone, Copy)]
-pub struct Search<'a> {
+pub(crate) struct Search<'a> {
     /// The words.
     pub query: &'a Query,
     /// Makes the text that is shown of an entry out of its words, which is searched too.
@@ -43,7 +43,7 @@ pub struct Search<'a> {
 
 /// The entries that a view shows.
 #[derive(Debug)]
-pub struct ShownTree {
+pub(crate) struct ShownTree {
     /// All entries of the session in the order of display.
     pub order: Vec<NodeId>,
     /// The shown ones as a tree; with [`View::branches`], before the rows between are taken out.
@@ -62,14 +62,14 @@ impl View<'_> {
     /// Returns whether the words of an entry are worth keeping while the session is read: words that are
     /// never printed take memory, and those that are not kept are read again.
     /// `prints_rows` says that a row is printed for each entry that is shown.
-    pub fn keeps(&self, traits: Traits, prints_rows: bool) -> bool {
+    pub(crate) fn keeps(&self, traits: Traits, prints_rows: bool) -> bool {
         let shows_most = !self.branches && self.depth.is_none() && !self.period.is_bound();
         let asks = prints_rows && shows_most || self.search.is_some();
         asks && !self.path && self.filter != Filter::LabeledOnly && self.filter.shows(traits, false, false)
     }
 
     /// Returns whether the calls of tool results may be shown.
-    pub fn shows_calls(&self) -> bool {
+    pub(crate) fn shows_calls(&self) -> bool {
         !self.path && !matches!(self.filter, Filter::NoTools | Filter::UserOnly)
     }
 
@@ -77,14 +77,14 @@ impl View<'_> {
     ///
     /// # Errors
     /// The file cannot be read again, or has changed.
-    pub fn show(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<ShownTree> {
+    pub(crate) fn show(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<ShownTree> {
         let session = bodies.session();
         let order = walk::display_order(session, leaf);
         let (shown, timeless) = self.passing(bodies, leaf)?;
         let depths = self.depth.map(|most| (walk::depths(session, &order), most));
         let is_deep = |node: NodeId| depths.as_ref().is_some_and(|(depths, most)| depths[node.index()] > *most);
         let mut shape = Shape::new(session, &order, |node| shown[node.index()] && !is_deep(node));
-        let rowless = shape.note_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
+        let rowless = shape.omit_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
         let is_empty = !shown.contains(&true);
         Ok(ShownTree { order, shape, is_empty, timeless, rowless, leaf, branches: self.branches })
     }
@@ -125,22 +125,22 @@ impl View<'_> {
 
 impl ShownTree {
     /// Returns the entries that have a row of their own, and their shape.
-    pub fn rows(&self, session: &Session) -> Cow<'_, Shape> {
+    pub(crate) fn rows(&self, session: &Session) -> Cow<'_, Shape> {
         let landmarks = self.branches.then(|| self.shape.landmarks(session, self.leaf));
         landmarks.map_or(Cow::Borrowed(&self.shape), |kept| Cow::Owned(self.shape.folded(&kept)))
     }
 
     /// Returns the straight runs that a picture has, between entries that it shows by themselves.
-    pub fn runs(&self, session: &Session) -> Vec<Knot> {
+    pub(crate) fn runs(&self, session: &Session) -> Vec<Run> {
         let kept = match self.branches {
             true => self.shape.landmarks(session, self.leaf),
-            false => self.shape.sights(session, self.leaf),
+            false => self.shape.graph_landmarks(session, self.leaf),
         };
-        self.shape.knots(&kept)
+        self.shape.runs(&kept)
     }
 
     /// Returns the ends of all branches, the newest first.
-    pub fn tips(&self, session: &Session) -> Vec<Tip> {
+    pub(crate) fn tips(&self, session: &Session) -> Vec<Tip> {
         self.shape.tips(session, self.leaf)
     }
 }

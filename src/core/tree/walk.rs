@@ -1,18 +1,19 @@
-//! Ways through the tree. All of them are loops, and each entry is visited once.
+//! Walks over all entries of a session, whether a view shows them or not: paths, the order of display,
+//! tips. All of them are loops that visit each entry once; none may recurse.
 
 use std::cmp::Reverse;
 
 use crate::core::entry::Kind;
 use crate::core::session::{NodeId, Session};
 
-/// Gives the path from a root to an entry, both included; empty for the null leaf.
+/// Returns the path from a root to an entry, both included; empty for the null leaf.
 pub fn path(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
     let mut path: Vec<_> = session.ancestors(leaf).collect();
     path.reverse();
     path
 }
 
-/// Tells of every entry whether it is on the path to the leaf.
+/// Returns for every entry whether it is on the path to the leaf.
 pub fn active(session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
     let mut active = vec![false; session.len()];
     for node in session.ancestors(leaf) {
@@ -21,7 +22,7 @@ pub fn active(session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
     active
 }
 
-/// Gives all entries in the order of display: parents before children, the active branch first at
+/// Returns all entries in the order of display: parents before children, the active branch first at
 /// every fork, other children oldest first.
 pub fn display_order(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
     let active = &active(session, leaf)[..];
@@ -42,7 +43,7 @@ fn push_family(stack: &mut Vec<NodeId>, family: &[NodeId], active: &[bool]) {
     stack.extend(family.iter().rev().filter(is_active));
 }
 
-/// Gives the distance of every entry from its root.
+/// Returns the distance of every entry from its root.
 pub fn depths(session: &Session, order: &[NodeId]) -> Vec<u32> {
     let mut depths = vec![0; session.len()];
     for &node in order {
@@ -53,11 +54,11 @@ pub fn depths(session: &Session, order: &[NodeId]) -> Vec<u32> {
     depths
 }
 
-/// Gives the tips of the branches, in the order of the file: entries without children whose branch
-/// has a message of its own. Where nothing but bookkeeping forks, that is one branch: its tip is the
-/// file's leaf, else the last one.
+/// Returns the tips of the branches, in the order of the file: entries without children whose branch has
+/// a message of its own. A fork of bookkeeping entries alone is one branch: its tip is the file's leaf,
+/// else its last entry in the file.
 pub fn tips(session: &Session) -> Vec<NodeId> {
-    // Of every entry the last message on the path to it, itself included, and whether messages follow.
+    // By entry: the last message on the path to it, itself included, and whether messages follow it.
     let mut last: Vec<Option<NodeId>> = vec![None; session.len()];
     let mut goes_on = vec![false; session.len()];
     for node in display_order(session, None) {
@@ -81,28 +82,28 @@ pub fn tips(session: &Session) -> Vec<NodeId> {
     tips
 }
 
-/// Gives the nearest part of the conversation on the path to an entry, the entry itself included.
-pub fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
+/// Returns the last entry of the conversation on the path to an entry, which may be that entry itself.
+pub(crate) fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
     let mut path = session.ancestors(node);
     path.find(|&node| session.traits(node).kind.is_conversation())
 }
 
-/// Gives where a conversation can go on: the tips of all branches and the file's leaf, the one
-/// with the newest conversation first, each with the last part of its conversation.
-pub fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
+/// Returns where a conversation can be resumed: the tips of all branches and the file's leaf, the one
+/// with the newest conversation first, each with the last entry of its conversation.
+pub(crate) fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
     let mut nodes = tips(session);
     if let Some(leaf) = session.leaf().filter(|leaf| !nodes.contains(leaf)) {
         nodes.push(leaf);
     }
-    // The branch of each tip has a message of its own: no stretch of a path is walked twice.
+    // Every tip has a message of its own branch, so that no part of a path is walked twice.
     let talk = |node: NodeId| (node, conversation(session, node).unwrap_or(node));
     let mut tips: Vec<_> = nodes.into_iter().map(talk).collect();
     tips.sort_by_key(|&(node, talk)| newest_first(session, talk, node));
     tips
 }
 
-/// Gives what sorts the tips of branches: by the time of `last`, unknown times last; of equal ones
-/// the tip that is later in the file comes first.
-pub fn newest_first(session: &Session, last: NodeId, tip: NodeId) -> Reverse<(Option<i64>, NodeId)> {
+/// Returns a sort key for tips: the newest `last` first, unknown times last; of equal times the tip that
+/// is later in the file first.
+pub(crate) fn newest_first(session: &Session, last: NodeId, tip: NodeId) -> Reverse<(Option<i64>, NodeId)> {
     Reverse((session.stamp(last).ms(), tip))
 }

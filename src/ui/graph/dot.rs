@@ -1,8 +1,7 @@
-//! The language of Graphviz. Text stands in quotes, where only `"` and `\` mean something, and `&`,
-//! which Graphviz reads as HTML does.
+//! The language of Graphviz. Text is in quotes, where only `"`, `\` and, as in HTML, `&` have a meaning.
 
 use super::super::escape;
-use super::{Look, Node, xml_safe};
+use super::{GraphNode, NodeShape, xml_safe};
 
 pub(super) fn head(name: &str) -> String {
     format!(
@@ -15,20 +14,20 @@ pub(super) fn head(name: &str) -> String {
     )
 }
 
-pub(super) fn node(node: &Node<'_>) -> String {
+pub(super) fn node(node: &GraphNode<'_>) -> String {
     let lines: Vec<_> = node.lines.iter().map(|line| escaped(line)).collect();
-    // Graphviz takes no string of more than 16384 characters, and undoes escapes in these twice.
+    // Graphviz takes no string of more than 16384 characters, and unescapes tooltips twice.
     const LONGEST: usize = 200;
     let id: String = escape::line(node.id).replace('\\', "/").chars().take(LONGEST).collect();
     let mut out = format!("  n{} [label=\"{}\", tooltip=\"{}\"", node.number, lines.join("\\n"), escaped(&id));
-    let is_summary = matches!(node.look, Look::Compaction | Look::Summary);
+    let is_summary = matches!(node.look, NodeShape::Compaction | NodeShape::Summary);
     out.push_str(match node.look {
-        Look::Entry => "",
-        Look::Fork => ", style=\"filled,diagonals\"",
-        Look::Tip => ", peripheries=2",
-        Look::Run => ", style=dashed",
-        Look::Compaction => ", shape=note, style=filled",
-        Look::Summary => ", shape=folder, style=filled",
+        NodeShape::Entry => "",
+        NodeShape::Fork => ", style=\"filled,diagonals\"",
+        NodeShape::Tip => ", peripheries=2",
+        NodeShape::Run => ", style=dashed",
+        NodeShape::Compaction => ", shape=note, style=filled",
+        NodeShape::Summary => ", shape=folder, style=filled",
     });
     out.push_str(match (node.has_leaf, node.has_label, is_summary) {
         (true, ..) => ", fillcolor=\"#b2f2bb\"",
@@ -62,7 +61,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn no_text_ends_its_quotes() {
+    fn text_cannot_end_its_quotes() {
         assert_eq!(escaped(r#"a "b" \N \" <b> # &lt; é"#), r#"a \"b\" \\N \\\" <b> # &amp;lt; é"#);
         assert_eq!(escaped("\u{ffff}\u{fdd0}\u{1fffe}\u{fffd}"), "\u{fffd}\u{fffd}\u{fffd}\u{fffd}");
     }

@@ -1,9 +1,9 @@
-//! The language of Mermaid. Text stands in quotes, and all that could mean something to Mermaid, to
-//! Markdown or to HTML is written as `#NUMBER;`.
+//! The language of Mermaid. Text is in quotes, and every character that has a meaning in Mermaid, Markdown
+//! or HTML is written as `#NUMBER;`.
 
-use super::{Look, Node, xml_safe};
+use super::{GraphNode, NodeShape, xml_safe};
 
-/// The classes of nodes and how they look; the leaf's comes last and wins.
+/// The classes of nodes with their styles; that of the leaf is last and takes precedence.
 const CLASSES: [(&str, &str); 5] = [
     ("run", "stroke-dasharray:4"),
     ("summary", "fill:#e5dbff,color:#000"),
@@ -16,12 +16,12 @@ pub(super) fn head() -> String {
     "flowchart TD\n".to_owned()
 }
 
-pub(super) fn node(node: &Node<'_>) -> String {
+pub(super) fn node(node: &GraphNode<'_>) -> String {
     let (left, right) = match node.look {
-        Look::Entry | Look::Run => ("[", "]"),
-        Look::Fork => ("{{", "}}"),
-        Look::Tip => ("([", "])"),
-        Look::Compaction | Look::Summary => ("[[", "]]"),
+        NodeShape::Entry | NodeShape::Run => ("[", "]"),
+        NodeShape::Fork => ("{{", "}}"),
+        NodeShape::Tip => ("([", "])"),
+        NodeShape::Compaction | NodeShape::Summary => ("[[", "]]"),
     };
     let lines: Vec<_> = node.lines.iter().map(|line| escaped(line)).collect();
     let mut out = format!("  n{}{left}\"{}\"{right}\n", node.number, lines.join("<br/>"));
@@ -32,11 +32,11 @@ pub(super) fn node(node: &Node<'_>) -> String {
     out
 }
 
-pub(super) fn foot<'a>(nodes: impl Iterator<Item = Node<'a>>) -> String {
+pub(super) fn foot<'a>(nodes: impl Iterator<Item = GraphNode<'a>>) -> String {
     let mut members = CLASSES.map(|_| Vec::new());
     for node in nodes {
-        let is_summary = matches!(node.look, Look::Compaction | Look::Summary);
-        let is = [node.look == Look::Run, is_summary, node.has_label, node.is_active, node.has_leaf];
+        let is_summary = matches!(node.look, NodeShape::Compaction | NodeShape::Summary);
+        let is = [node.look == NodeShape::Run, is_summary, node.has_label, node.is_active, node.has_leaf];
         for (members, _) in members.iter_mut().zip(is).filter(|(_, is)| *is) {
             members.push(format!("n{}", node.number));
         }
@@ -54,11 +54,11 @@ fn escaped(text: &str) -> String {
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
         let is_plain = match char {
-            // Mermaid's own marks for what it has decoded.
+            // Mermaid uses these internally for what it has decoded.
             'ﬂ' | '°' | '¶' | 'ß' => false,
-            // Only before a blank it cannot be taken for a style, an icon or a scheme.
+            // Except before a blank, Mermaid may take it for a style, an icon or a scheme.
             ':' => chars.peek() == Some(&' '),
-            // Mermaid takes these two words for a statement wherever they stand in a line.
+            // Mermaid takes `direction LR` for a statement anywhere in a line.
             _ if char.is_whitespace() => char == ' ' && !out.ends_with("direction"),
             '.' | ',' | '-' | '_' | '/' | '(' | ')' | '[' | ']' | '+' | '=' | '!' | '?' | '\'' => true,
             _ => char.is_ascii_alphanumeric() || !char.is_ascii(),
@@ -73,7 +73,7 @@ mod tests {
     use super::escaped;
 
     #[test]
-    fn no_text_means_anything() {
+    fn text_has_no_meaning_to_mermaid() {
         assert_eq!(escaped(r#""]; `%%{x}"#), "#34;]#59; #96;#37;#37;#123;x#125;");
         assert_eq!(escaped("<b>&amp; #35; $$x$$ *y*"), {
             "#60;b#62;#38;amp#59; #35;35#59; #36;#36;x#36;#36; #42;y#42;"

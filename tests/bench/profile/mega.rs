@@ -16,13 +16,13 @@ enum Bulk {
     /// One string with many escapes, in an entry that is shown by its first words.
     Prompt,
     /// Very many small values.
-    State,
+    Settings,
     /// One string after which the interesting members come.
     Output,
 }
 
 pub fn write<W: Write>(mut conversation: Conversation<'_, W>) -> io::Result<Stats> {
-    let mut kinds = [Bulk::Image, Bulk::Prompt, Bulk::State, Bulk::Output].into_iter().cycle();
+    let mut kinds = [Bulk::Image, Bulk::Prompt, Bulk::Settings, Bulk::Output].into_iter().cycle();
     while !conversation.session.is_done() {
         for _ in 0..BETWEEN {
             conversation.step()?;
@@ -54,7 +54,7 @@ fn long_line<W: Write>(conversation: &mut Conversation<'_, W>, kind: Bulk) -> io
             session.text("\"")?;
             conversation.end_message()
         }
-        Bulk::State => {
+        Bulk::Settings => {
             session.begin("custom")?;
             session.text(r#","customType":"index","data":[{"at":0}"#)?;
             let mut left = LINE;

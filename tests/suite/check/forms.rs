@@ -30,12 +30,12 @@ fn text_output_names_file_line_effect_and_fix() {
     let folder = folder();
     let done = check(folder.path(), &["."]);
     let expected = "\
-warning[W019] ./b.jsonl:6: `a0000004` answers a question with part of another conversation in between: two agents wrote at the same time (2 such places)
-  effect: pi and omp show two branches and resume on the one that was written to last; the other is not part of the conversation
-  fix: open a session in one agent only; `session-tree branch ./b.jsonl --at TIP` gives a branch a file of its own
+warning[W019] ./b.jsonl:6: `a0000004` does not directly follow its parent, with entries of another conversation in between: two agents wrote at the same time (2 such places)
+  effect: pi and omp show two branches and resume on the one written to last; the other is not part of the conversation
+  fix: open a session in one agent only; `session-tree branch ./b.jsonl --at TIP` copies a branch into a file of its own
 error[E011] ./c.jsonl:5: parent `a00000ff` of `a0000006` is not in the file
-  effect: 3 entries can no longer be reached from the leaf: pi and omp start the conversation there and tell the model nothing of what came before
-  fix: if the conversation went straight on from line 4, set `parentId` of line 5 to \"a0000003\"
+  effect: 3 entries can no longer be reached from the leaf: pi and omp start the conversation there; the model gets nothing from before
+  fix: if the conversation went on directly from line 4, set `parentId` of line 5 to \"a0000003\"
 3 files: 1 error, 1 warning
 ";
     assert_eq!((done.stdout.as_str(), done.stderr.as_str(), done.code), (expected, "", 1));

@@ -159,13 +159,13 @@ fn stats_json_has_documented_members() {
 #[test]
 fn stats_name_amounts_left_out() {
     let out = used().run("context s.jsonl --stats").ok();
-    assert!(out.contains("\nleft out     5 amounts that cannot be true\n"), "{out}");
+    assert!(out.contains("\nleft out     5 impossible amounts\n"), "{out}");
     assert!(
         out.contains("\ncompacted  by id04\n") && out.contains("\nhidden     2 messages, about 3 tokens\n"),
         "{out}"
     );
     assert!(
-        out.contains("\nusage        noted on this path by assistant (2), compaction (1), toolResult (2), "),
+        out.contains("\nusage        recorded on this path by assistant (2), compaction (1), toolResult (2), "),
         "{out}"
     );
     assert!(out.contains("     4  28.6%         2  toolResult read\n"), "{out}");

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use session_tree::core::context::compare::{self, Difference, Settings, Weighed};
+use session_tree::core::context::compare::{self, Difference, SettingsDiff, SizedMessage};
 use session_tree::core::context::message;
 use session_tree::core::context::stats::{self, Size};
-use session_tree::core::context::{self, Context, Item};
+use session_tree::core::context::{self, Context, ContextMessage};
 use session_tree::core::entry::Kind;
 use session_tree::core::json::Raw;
 use session_tree::core::session::body::Bodies;
@@ -24,7 +24,7 @@ fn add(a: Size, b: Size) -> Size {
 }
 
 /// Measures messages one by one.
-fn size(session: &Session, items: &[Item]) -> Size {
+fn size(session: &Session, items: &[ContextMessage]) -> Size {
     let mut bodies = Bodies::new(session);
     let mut size = Size::default();
     for &item in items {
@@ -38,7 +38,7 @@ fn parts_of_stats_add_up_to_context() {
     for_each_session(|session, _| {
         for context in contexts(session) {
             let stats = stats::measure(&mut Bodies::new(session), &context).unwrap();
-            assert_eq!(stats.all, size(session, &context.items));
+            assert_eq!(stats.all, size(session, &context.messages));
             assert_eq!(stats.parts.iter().map(|part| part.size).fold(Size::default(), add), stats.all);
             assert!(stats.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.size.tokens)));
             let origins: HashSet<_> = stats.parts.iter().map(|part| (part.role, &part.name)).collect();
@@ -51,7 +51,7 @@ fn parts_of_stats_add_up_to_context() {
 fn message_is_counted_under_its_role() {
     for_each_session(|session, _| {
         let mut bodies = Bodies::new(session);
-        for item in contexts(session).into_iter().flat_map(|context| context.items) {
+        for item in contexts(session).into_iter().flat_map(|context| context.messages) {
             let role = |message: Raw<'_>| message.get_str("role").map(|role| role.into_owned());
             let stored = message::with(&mut bodies, item, &mut Vec::new(), role).unwrap();
             assert_eq!(stored.as_deref(), Some(item.role(session)), "{item:?}");
@@ -74,16 +74,16 @@ fn hidden_messages_are_those_before_compaction_and_not_shown() {
 fn check_hidden(session: &Session, context: &Context) -> usize {
     let mut bodies = Bodies::new(session);
     let Some(hidden) = context::hidden(&mut bodies, context).unwrap() else {
-        assert!(!context.items.iter().any(|item| matches!(item, Item::Compaction(_))));
+        assert!(!context.messages.iter().any(|item| matches!(item, ContextMessage::Compaction(_))));
         return 0;
     };
-    let own = [Item::System(hidden.compaction), Item::Compaction(hidden.compaction)];
-    assert!(context.items.contains(&own[1]));
+    let own = [ContextMessage::System(hidden.compaction), ContextMessage::Compaction(hidden.compaction)];
+    assert!(context.messages.contains(&own[1]));
     let path = walk::path(session, context.leaf);
     let at = path.iter().position(|&node| node == hidden.compaction).unwrap();
-    assert!(hidden.items.iter().all(|item| path[..at].contains(&item.node())), "what is hidden stands before");
-    let shown = context.items.iter().filter(|item| !own.contains(item));
-    let all: Vec<_> = shown.chain(&hidden.items).map(|item| item.node()).collect();
+    assert!(hidden.messages.iter().all(|item| path[..at].contains(&item.node())), "what is hidden stands before");
+    let shown = context.messages.iter().filter(|item| !own.contains(item));
+    let all: Vec<_> = shown.chain(&hidden.messages).map(|item| item.node()).collect();
     let known: HashSet<_> = all.iter().copied().collect();
     assert_eq!(known.len(), all.len(), "nothing is shown and hidden");
     let edited = edited(&mut bodies, &path);
@@ -93,9 +93,9 @@ fn check_hidden(session: &Session, context: &Context) -> usize {
         assert!(!contributes || known.contains(&node), "{} is shown or hidden", session.id(node));
     }
     let stats = stats::measure(&mut bodies, context).unwrap().compaction.unwrap();
-    assert_eq!((stats.node, stats.hidden), (hidden.compaction, size(session, &hidden.items)));
+    assert_eq!((stats.node, stats.hidden), (hidden.compaction, size(session, &hidden.messages)));
     assert_eq!(stats.tokens_before, Some(1234));
-    hidden.items.len()
+    hidden.messages.len()
 }
 
 /// Returns what edits on a path are about: they may take it out.
@@ -106,8 +106,8 @@ fn edited(bodies: &mut Bodies<'_>, path: &[NodeId]) -> HashSet<NodeId> {
     edits.filter_map(target).collect()
 }
 
-fn items(messages: &[Weighed]) -> impl Iterator<Item = Item> {
-    messages.iter().map(|message| message.item)
+fn items(messages: &[SizedMessage]) -> impl Iterator<Item = ContextMessage> {
+    messages.iter().map(|message| message.message)
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn diff_parts_rebuild_both_contexts() {
     let differing = Cell::new(0);
     for_each_session(|session, _| {
         let contexts = contexts(session);
-        let sizes: Vec<_> = contexts.iter().map(|context| size(session, &context.items)).collect();
+        let sizes: Vec<_> = contexts.iter().map(|context| size(session, &context.messages)).collect();
         for (at, from) in contexts.iter().enumerate() {
             for (to_at, to) in contexts.iter().enumerate().skip(at + 1) {
                 let difference = compare::messages(&mut Bodies::new(session), from, to).unwrap();
@@ -123,8 +123,11 @@ fn diff_parts_rebuild_both_contexts() {
                 assert_eq!(add(*common, Difference::size(dropped)), sizes[at]);
                 assert_eq!(add(*common, Difference::size(added)), sizes[to_at]);
                 let (gone, new): (HashSet<_>, HashSet<_>) = (items(dropped).collect(), items(added).collect());
-                let left = from.items.iter().filter(|item| !gone.contains(item));
-                assert!(left.eq(to.items.iter().filter(|item| !new.contains(item))), "the rest is the same, in order");
+                let left = from.messages.iter().filter(|item| !gone.contains(item));
+                assert!(
+                    left.eq(to.messages.iter().filter(|item| !new.contains(item))),
+                    "the rest is the same, in order"
+                );
                 assert!(gone.is_disjoint(&new));
                 let back = compare::messages(&mut Bodies::new(session), to, from).unwrap();
                 assert_eq!((&back.dropped, &back.added, back.common), (added, dropped, *common), "and back");
@@ -140,9 +143,9 @@ fn context_does_not_differ_from_itself() {
     for_each_session(|session, _| {
         for context in contexts(session) {
             let difference = compare::messages(&mut Bodies::new(session), &context, &context).unwrap();
-            let nothing = Difference { common: size(session, &context.items), ..Difference::default() };
+            let nothing = Difference { common: size(session, &context.messages), ..Difference::default() };
             assert_eq!(difference, nothing);
-            let settings = Settings::between(&context.state, &context.state);
+            let settings = SettingsDiff::between(&context.settings, &context.settings);
             assert!(settings.thinking_level.is_none() && settings.models.is_empty() && settings.mode.is_none());
             assert!(settings.mode_data.is_none() && settings.service_tier.is_none());
             assert!(settings.mcp_tools.is_none() && settings.ttsr_rules.is_none());
@@ -154,10 +157,10 @@ fn context_does_not_differ_from_itself() {
 fn every_message_in_diff_has_words() {
     for_each_session(|session, _| {
         let mut bodies = Bodies::new(session);
-        for item in contexts(session).into_iter().flat_map(|context| context.items) {
+        for item in contexts(session).into_iter().flat_map(|context| context.messages) {
             let words = compare::words(&mut bodies, item).unwrap();
             assert!(!words.is_empty(), "{item:?}");
-            if let Item::Stored(node) = item {
+            if let ContextMessage::Stored(node) = item {
                 assert_eq!(words, bodies.words(node).unwrap());
             }
         }

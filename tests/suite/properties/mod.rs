@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 
 use serde_json::Value;
-use session_tree::core::context::{self, Item};
+use session_tree::core::context::{self, ContextMessage};
 use session_tree::core::problem::Problem;
 use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
@@ -184,19 +184,19 @@ fn contexts_are_those_of_the_model() {
         let id = |node: NodeId| session.id(node);
         for leaf in leaves(session) {
             let context = context::build(&mut Bodies::new(session), leaf).unwrap();
-            let item = |item: &Item| match *item {
-                Item::Stored(node) => format!("stored {}", id(node)),
-                Item::Edited { target, edit } => format!("edited {} by {}", id(target), id(edit)),
-                Item::Custom(node) => format!("custom {}", id(node)),
-                Item::Branch(node) => format!("branch {}", id(node)),
-                Item::System(node) => format!("system {}", id(node)),
-                Item::Compaction(node) => format!("compaction {}", id(node)),
+            let item = |item: &ContextMessage| match *item {
+                ContextMessage::Stored(node) => format!("stored {}", id(node)),
+                ContextMessage::Edited { target, edit } => format!("edited {} by {}", id(target), id(edit)),
+                ContextMessage::Custom(node) => format!("custom {}", id(node)),
+                ContextMessage::Branch(node) => format!("branch {}", id(node)),
+                ContextMessage::System(node) => format!("system {}", id(node)),
+                ContextMessage::Compaction(node) => format!("compaction {}", id(node)),
             };
             let from = leaf.map(id);
-            assert_eq!(context.items.iter().map(item).collect::<Vec<_>>(), model.context(from), "at {from:?}");
+            assert_eq!(context.messages.iter().map(item).collect::<Vec<_>>(), model.context(from), "at {from:?}");
             let value =
                 |stored: Option<String>| stored.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
-            let state = context.state;
+            let state = context.settings;
             let settings = Settings {
                 thinking: state.thinking_level,
                 models: state.models,

@@ -63,7 +63,7 @@ fn folding_keeps_the_branches_and_counts_the_rest() {
     for_each_shape(|session, leaf, seen| {
         let kept = seen.shape.landmarks(session, leaf);
         let folded = seen.shape.folded(&kept);
-        let above = (0..folded.nodes.len()).map(|row| folded.left_out(row).above as usize).sum::<usize>();
+        let above = (0..folded.nodes.len()).map(|row| folded.omitted(row).above as usize).sum::<usize>();
         assert_eq!(folded.nodes.len() + above, seen.shape.nodes.len());
         let branches = |shape: &Shape| {
             let rows = (0..shape.nodes.len()).filter(|&row| shape.is_fork(row) || shape.is_tip(row));
@@ -112,23 +112,23 @@ fn tips_are_the_ends_of_all_branches() {
 #[test]
 fn runs_are_straight_and_of_maximal_length() {
     for_each_shape(|session, leaf, seen| {
-        let kept = seen.shape.sights(session, leaf);
-        let knots = seen.shape.knots(&kept);
-        let rows: Vec<_> = knots.iter().flat_map(|knot| knot.rows.clone()).collect();
+        let kept = seen.shape.graph_landmarks(session, leaf);
+        let runs = seen.shape.runs(&kept);
+        let rows: Vec<_> = runs.iter().flat_map(|knot| knot.rows.clone()).collect();
         assert_eq!(rows, (0..seen.above.len()).collect::<Vec<_>>());
-        for (at, knot) in knots.iter().enumerate() {
+        for (at, knot) in runs.iter().enumerate() {
             let rows = knot.rows.clone();
             assert!(rows.len() == 1 || rows.clone().all(|row| !kept[row]));
             for row in rows.clone().skip(1) {
                 assert_eq!(seen.above[row], Some(row - 1));
                 assert_eq!(seen.children(row - 1), [row]);
             }
-            let above = seen.above[rows.start].map(|above| knots.iter().position(|knot| knot.rows.contains(&above)));
+            let above = seen.above[rows.start].map(|above| runs.iter().position(|knot| knot.rows.contains(&above)));
             assert_eq!(knot.above, above.flatten());
             assert!(knot.above.is_none_or(|above| above < at));
             if let Some(above) = knot.above {
-                let could_join = !kept[rows.start] && !kept[knots[above].rows.start];
-                assert!(!could_join || seen.is_fork(knots[above].rows.end - 1));
+                let could_join = !kept[rows.start] && !kept[runs[above].rows.start];
+                assert!(!could_join || seen.is_fork(runs[above].rows.end - 1));
             }
         }
     });

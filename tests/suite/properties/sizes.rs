@@ -46,8 +46,8 @@ fn lay_out(session: &Session) -> (Vec<NodeId>, Rows) {
     assert_eq!((order.len(), rows.rows.len()), (session.len(), session.len()));
     let shape = Shape::new(session, &order, |_| true);
     let kept = shape.landmarks(session, session.leaf());
-    let knots = shape.knots(&kept);
-    assert_eq!(knots.iter().map(|knot| knot.rows.len()).sum::<usize>(), session.len());
+    let runs = shape.runs(&kept);
+    assert_eq!(runs.iter().map(|knot| knot.rows.len()).sum::<usize>(), session.len());
     assert_eq!(shape.folded(&kept).nodes.len(), kept.iter().filter(|kept| **kept).count());
     assert_eq!(shape.tips(session, session.leaf()).len(), (0..order.len()).filter(|&row| shape.is_tip(row)).count());
     (order, rows)
@@ -158,9 +158,9 @@ fn context_with_30_000_edits_and_compactions_is_handled() {
     };
     let session = session(90_000, |at| line(at, at.checked_sub(1), &members(at)));
     let context = context::build(&mut Bodies::new(&session), session.leaf()).unwrap();
-    assert_eq!(context.items.len(), 2);
+    assert_eq!(context.messages.len(), 2);
     let hidden = context::hidden(&mut Bodies::new(&session), &context).unwrap().unwrap();
-    assert_eq!(hidden.items.len(), 29_999);
+    assert_eq!(hidden.messages.len(), 29_999);
 }
 
 /// What a context has much of, and has another origin each time.
@@ -181,6 +181,6 @@ fn context_of_100_000_origins_is_measured_and_compared() {
 fn context_with_30_000_rules_is_handled() {
     let rule = |at: usize| format!(r#""type":"ttsr_injection","injectedRules":["rule {at}","all"]"#);
     let session = session(30_000, |at| line(at, at.checked_sub(1), &rule(at)));
-    let rules = context::build(&mut Bodies::new(&session), session.leaf()).unwrap().state.ttsr_rules;
+    let rules = context::build(&mut Bodies::new(&session), session.leaf()).unwrap().settings.ttsr_rules;
     assert_eq!((rules.len(), rules[1].as_str(), rules[30_000].as_str()), (30_001, "all", "rule 29999"));
 }

@@ -1,11 +1,12 @@
-//! Rows made on all cores and written in their order.
+//! Rows of JSON Lines, made on several threads and written in order. The bytes are the same for any
+//! number of threads; threads themselves are started only in [`crate::parallel`].
 
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::json::{self, Time, TreeRow};
+use super::json::{self, StoredTime, TreeRow};
 use super::output::Output;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
@@ -15,16 +16,16 @@ use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
 
-/// What rows say, for any number of threads. A body that must be read is read by one at a time.
+/// Makes rows on any number of threads. Only one of them reads bodies at a time.
 #[derive(Debug)]
-pub struct LineRows<'b, 's> {
+pub struct JsonlRows<'b, 's> {
     session: &'s Session,
     bodies: Mutex<&'b mut Bodies<'s>>,
 }
 
-/// What a row says of its entry's place in the tree.
+/// The place of an entry in the tree.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct TreePlace {
     /// Its distance from its root.
     pub depth: u32,
     /// Whether it is on the active path.
@@ -33,7 +34,7 @@ pub struct Place {
     pub is_leaf: bool,
 }
 
-impl<'b, 's> LineRows<'b, 's> {
+impl<'b, 's> JsonlRows<'b, 's> {
     /// Prepares to make rows.
     pub fn new(bodies: &'b mut Bodies<'s>) -> Self {
         Self { session: bodies.session(), bodies: Mutex::new(bodies) }
@@ -43,8 +44,8 @@ impl<'b, 's> LineRows<'b, 's> {
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whether an entry's body must be read for its row.
-    pub fn reads(&self, node: NodeId) -> bool {
+    /// Returns whether an entry's body must be read for its row.
+    pub(crate) fn reads(&self, node: NodeId) -> bool {
         let traits = self.session.traits(node);
         matches!(self.session.stamp(node), Stamp::Other(_) | Stamp::Unknown)
             || traits.kind == Kind::Unknown
@@ -52,11 +53,11 @@ impl<'b, 's> LineRows<'b, 's> {
             || self.session.row_words(node).is_none()
     }
 
-    /// Gives the words of a row.
+    /// Returns the words of a row.
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn words(&self, node: NodeId) -> Result<Cow<'s, str>> {
+    pub(crate) fn words(&self, node: NodeId) -> Result<Cow<'s, str>> {
         match self.session.row_words(node) {
             Some(words) => Ok(Cow::Borrowed(words)),
             None => self.lock().words(node).map(Cow::Owned),
@@ -67,11 +68,11 @@ impl<'b, 's> LineRows<'b, 's> {
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn push_json(&self, out: &mut Vec<u8>, node: NodeId, place: Place) -> Result<()> {
+    pub fn push_json(&self, out: &mut Vec<u8>, node: NodeId, place: TreePlace) -> Result<()> {
         let session = self.session;
-        let timestamp = match Time::kept(session, node) {
+        let timestamp = match StoredTime::kept(session, node) {
             Some(time) => time,
-            None => Time::of(&mut self.lock(), node)?,
+            None => StoredTime::of(&mut self.lock(), node)?,
         };
         let named = (session.traits(node).kind.name(), session.role_name(node));
         let (kind, role) = match named {
@@ -103,47 +104,44 @@ impl<'b, 's> LineRows<'b, 's> {
         Ok(())
     }
 
-    /// Adds the entry as stored to a row that ends with its brace.
+    /// Adds the entry as stored as the last member of a row.
     ///
     /// # Errors
     /// As [`Bodies::entry`].
-    pub fn add_entry(&self, out: &mut Vec<u8>, node: NodeId) -> Result<()> {
+    pub(crate) fn add_entry(&self, out: &mut Vec<u8>, node: NodeId) -> Result<()> {
         Object::reopen(out).json("entry", self.lock().entry(node)?.object().bytes());
         Ok(())
     }
 }
 
-/// What became of rows.
-type Made<E> = std::result::Result<(), E>;
-
-/// How many rows are made at once.
-const PIECE: usize = 512;
-/// How many pieces a thread may be ahead of what is written.
+/// How many rows a thread makes at once.
+const CHUNK: usize = 512;
+/// How many chunks each thread may be ahead of the output.
 const AHEAD: usize = 3;
 
-/// Makes `count` rows on up to `jobs` threads and writes them, the same bytes whatever the number
-/// of threads. `make` adds some rows to a buffer; of those before an error it has added the bytes.
+/// Makes `count` rows on up to `jobs` threads and writes them in order. `make` adds a range of rows to a
+/// buffer; those before an error are written too.
 ///
 /// # Errors
-/// What `make` says of the first row that it fails at, or what the system says.
-pub fn write<E: From<io::Error> + Send>(
+/// The first error of `make` in the order of rows, or that of the output.
+pub(crate) fn write<E: From<io::Error> + Send>(
     output: &mut Output,
     count: usize,
     jobs: usize,
-    make: impl Fn(Range<usize>, &mut Vec<u8>) -> Made<E> + Sync,
-) -> Made<E> {
-    let pieces = count.div_ceil(PIECE);
-    let jobs = jobs.min(pieces);
+    make: impl Fn(Range<usize>, &mut Vec<u8>) -> std::result::Result<(), E> + Sync,
+) -> std::result::Result<(), E> {
+    let chunks = count.div_ceil(CHUNK);
+    let jobs = jobs.min(chunks);
     let spare = Mutex::<Vec<Vec<u8>>>::default();
     let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
     let worker = || {
-        |piece: usize| {
+        |chunk: usize| {
             let mut buffer = spare().pop().unwrap_or_default();
-            let made = make(piece * PIECE..count.min((piece + 1) * PIECE), &mut buffer);
+            let made = make(chunk * CHUNK..count.min((chunk + 1) * CHUNK), &mut buffer);
             (buffer, made)
         }
     };
-    Pool::new(jobs, jobs * AHEAD).run(pieces, worker, |_, (mut buffer, made)| {
+    Pool::new(jobs, jobs * AHEAD).run(chunks, worker, |_, (mut buffer, made)| {
         output.put(&buffer)?;
         made?;
         buffer.clear();
@@ -156,13 +154,13 @@ pub fn write<E: From<io::Error> + Send>(
 mod tests {
     use std::io;
 
-    use super::{PIECE, write};
+    use super::{CHUNK, write};
     use crate::ui::output::Output;
 
     #[test]
-    fn an_error_ends_all_threads() {
+    fn an_error_stops_all_threads() {
         let mut output = Output::new();
-        let made = write(&mut output, 20 * PIECE, 4, |range, _| match range.start / PIECE {
+        let made = write(&mut output, 20 * CHUNK, 4, |range, _| match range.start / CHUNK {
             7 => Err(io::Error::other("on purpose")),
             _ => Ok(()),
         });

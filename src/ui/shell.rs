@@ -7,7 +7,7 @@ use super::choice::Choice;
 
 /// A line that is cut off at the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Typed {
+pub(crate) struct Typed {
     /// Its words, unquoted; the last is the one at the cursor, and may be empty.
     pub words: Vec<String>,
     /// What of the last word stays, unquoted.
@@ -18,7 +18,7 @@ pub struct Typed {
 
 impl Typed {
     /// Takes a line apart. `breaks` are the characters after which bash completes.
-    pub fn read(line: &str, breaks: &str) -> Self {
+    pub(crate) fn read(line: &str, breaks: &str) -> Self {
         let mut typed = Self::default();
         let mut word = String::new();
         let mut in_word = false;
@@ -69,7 +69,7 @@ impl Typed {
 
     /// Returns the answer for bash: whether paths come, which bash quotes itself, and what to put for
     /// the part of the word that bash replaces.
-    pub fn answer(&self, choices: &[Choice]) -> String {
+    pub(crate) fn answer(&self, choices: &[Choice]) -> String {
         if choices.is_empty() {
             return String::new();
         }
