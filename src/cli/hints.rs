@@ -53,7 +53,7 @@ pub(super) fn near(error: &Error, command: Option<&str>) -> String {
     }
 }
 
-/// Gives a command line for a word that is no command.
+/// Returns a command line for a word that is not a command.
 fn command_for(word: &str) -> Option<String> {
     if word == LATEST || Path::new(word).is_file() {
         return Some(format!("session-tree tree {}", quote(word)));

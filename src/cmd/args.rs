@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::{App, world};
-use crate::core::disk::write::{Manners, Unsynced};
+use crate::core::disk::write::{Unsynced, WriteOptions};
 use crate::core::edit::commit::{Committed, SessionFile};
 use crate::core::error::Error;
 use crate::core::naming;
@@ -126,7 +126,7 @@ impl SessionArg {
 
     /// Returns the file, to be written to.
     pub(super) fn file(&self, app: &App, writing: &Writing) -> SessionFile<'_> {
-        SessionFile { path: &self.session, manners: writing.manners(), jobs: app.jobs }
+        SessionFile { path: &self.session, options: writing.options(), jobs: app.jobs }
     }
 
     /// Refuses standard input, for commands that write into the session.
@@ -163,8 +163,8 @@ pub(super) struct Writing {
 
 impl Writing {
     /// Returns how to behave towards others.
-    pub(super) fn manners(&self) -> Manners<'static> {
-        Manners { patience: world::patience(self.lock_timeout), force: self.force }
+    pub(super) fn options(&self) -> WriteOptions<'static> {
+        WriteOptions { wait: world::wait(self.lock_timeout), force: self.force }
     }
 }
 

@@ -161,8 +161,8 @@ impl BranchArgs {
             return Ok(exit);
         };
         let absolute = std::path::absolute(&path)?;
-        let (rights, patience) = (session.rights(), world::patience(Duration::ZERO));
-        let made = fork.create(&mut bodies, &new, &mut world::entry_id, &path, &rights, patience);
+        let (rights, wait) = (session.rights(), world::wait(Duration::ZERO));
+        let made = fork.create(&mut bodies, &new, &mut world::entry_id, &path, &rights, wait);
         let (written, effects) = made.about(&path)?;
         super::warn_of(app, &effects, &path);
         (report.written, report.path) = (Some(written), Some(&*absolute));

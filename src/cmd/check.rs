@@ -104,8 +104,8 @@ impl Task for CheckArgs {
             }
             Some(path) => {
                 world::prepare()?;
-                let patience = world::patience(Duration::from_secs(10));
-                super::warn_of(app, &known.save(path, patience).about(path)?, path);
+                let wait = world::wait(Duration::from_secs(10));
+                super::warn_of(app, &known.save(path, wait).about(path)?, path);
                 super::ended(out.finish(Some(counts)).map_err(Into::into), None, None)?;
             }
         }

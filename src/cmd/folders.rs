@@ -25,13 +25,13 @@ pub(super) fn blobs(path: &Path) -> Option<PathBuf> {
 
 /// Returns the agent that goes on with a session, or would with a copy of it in another file.
 pub(super) fn agent(file: &Path, session: &Session) -> Agent {
-    Agent::of(file, session.has_title_slot(), &Folders::new(&|name| env::var_os(name)).of_omp())
+    Agent::of(file, session.has_title_slot(), &AgentFolders::new(&|name| env::var_os(name)).of_omp())
 }
 
 /// Returns the folders in which sessions are kept: those of `SESSION_TREE_DIR`, and where pi (as of
 /// 1.6) and omp (13 and 18) keep them, by default and by their own variables.
 fn sessions_by(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
-    let places = Folders::new(variable);
+    let places = AgentFolders::new(variable);
     let mut folders = Vec::new();
     if let Some(own) = places.text("SESSION_TREE_DIR") {
         let own = env::split_paths(&own).filter(|path| !path.as_os_str().is_empty());
@@ -51,12 +51,12 @@ fn sessions_by(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
 }
 
 /// What the environment says of folders.
-struct Folders<'v> {
+struct AgentFolders<'v> {
     variable: &'v dyn Fn(&str) -> Option<OsString>,
     home: Option<PathBuf>,
 }
 
-impl<'v> Folders<'v> {
+impl<'v> AgentFolders<'v> {
     fn new(variable: &'v dyn Fn(&str) -> Option<OsString>) -> Self {
         let home = variable("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         Self { variable, home }

@@ -84,7 +84,7 @@ impl Task for MigrateArgs {
             world::prepare()?;
         }
         if let Some(output) = &self.output {
-            let outcome = output::write(app, &files, output, self.writing.manners().patience)?;
+            let outcome = output::write(app, &files, output, self.writing.options().wait)?;
             if output != Path::new("-") {
                 super::ended(self.print(app, &files, &[outcome]), Some(output), None)?;
             } else if self.format.is_json() {
@@ -123,7 +123,7 @@ impl MigrateArgs {
         let options = Options {
             only_report: self.check || self.dry_run,
             backup: self.backup.as_deref(),
-            manners: self.writing.manners(),
+            options: self.writing.options(),
         };
         // Of a single file the bytes are counted.
         let watch = |source: &Source| (files.len() == 1).then(|| app.reading(source));

@@ -12,7 +12,7 @@ use jiff::{Timestamp, ZonedDateTime};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use uuid::Uuid;
 
-use crate::core::disk::lock::Patience;
+use crate::core::disk::lock::LockWait;
 use crate::core::edit::draft::IdsAndTime;
 use crate::core::error::ErrorKind;
 use crate::core::time;
@@ -42,8 +42,8 @@ pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &ChildError, hint:
 }
 
 /// Returns how long to wait for others.
-pub(super) fn patience(timeout: Duration) -> Patience<'static> {
-    Patience { timeout, now: &now, stop: &stop }
+pub(super) fn wait(timeout: Duration) -> LockWait<'static> {
+    LockWait { timeout, now: &now, stop: &stop }
 }
 
 /// Prepares for writing: a signal from here on is obeyed where nothing is half-written.

@@ -3,8 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use shell_words::quote;
-
 use super::entry;
 use super::escape;
 use super::json::{ContextSize, Navigated};
@@ -15,7 +13,7 @@ use super::screen::Screen;
 use crate::core::edit::navigate::{self, Landmark, Move, MoveOutcome, MoveView};
 use crate::core::naming::agent::Agent;
 use crate::core::session::{NodeId, Session};
-use crate::core::words::counted;
+use crate::core::words::{counted, shell_word};
 
 /// A move and what came of it.
 #[derive(Debug)]
@@ -147,9 +145,8 @@ impl MoveReport<'_> {
 
     /// Returns how to go on.
     fn hint(&self) -> String {
-        let path = self.path.display().to_string();
-        let id = |node: Option<NodeId>| node.map(|node| quote(self.session.id(node)));
-        let goes_on = format!("`{}` goes on here", report::resume(self.agent, &path));
+        let id = |node: Option<NodeId>| node.map(|node| shell_word(self.session.id(node).as_ref()));
+        let goes_on = format!("`{}` goes on here", report::resume(self.agent, self.path));
         let is_written = !self.outcome.ids().is_empty();
         match id(self.plan.old) {
             _ if self.is_noop() && self.plan.position == self.session.leaf() => goes_on,
@@ -159,7 +156,8 @@ impl MoveReport<'_> {
             Some(old)
                 if is_written && !self.plan.old.is_some_and(|old| navigate::goes_to_editor(self.session, old)) =>
             {
-                format!("{goes_on}; `session-tree navigate {} {old} --save` goes back", quote(&path))
+                let path = shell_word(self.path.as_os_str());
+                format!("{goes_on}; `session-tree navigate {path} {old} --save` goes back")
             }
             _ if is_written => goes_on,
             _ => {

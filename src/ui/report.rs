@@ -13,6 +13,7 @@ use super::paint::{Ink, Paint};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
 use crate::core::problem::{Problem, WarningKind};
+use crate::core::words::shell_word;
 
 /// A failure with everything that is printed about it.
 #[derive(Debug)]
@@ -182,7 +183,7 @@ impl Report {
     /// Prints how to go on in a new session, then the text to be sent again.
     pub(crate) fn forked(self, agent: Agent, path: Option<&Path>, text: Option<&str>) {
         if let Some(path) = path {
-            self.hint(&format!("`{}` goes on there", resume(agent, &path.display().to_string())));
+            self.hint(&format!("`{}` goes on there", resume(agent, path)));
         }
         if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
             print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));
@@ -231,12 +232,12 @@ impl Report {
 }
 
 /// Returns the command with which an agent goes on with a session.
-pub(crate) fn resume(agent: Agent, path: &str) -> String {
+pub(crate) fn resume(agent: Agent, path: &Path) -> String {
     let command = match agent {
         Agent::Pi => "pi --session",
         Agent::Omp => "omp --resume",
     };
-    format!("{command} {}", shell_words::quote(path))
+    format!("{command} {}", shell_word(path.as_os_str()))
 }
 
 fn place(file: Option<&str>, line: Option<u32>) -> String {

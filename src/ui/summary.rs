@@ -17,7 +17,7 @@ use crate::core::words::counted;
 
 /// What became of a file, as JSON.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
+pub(crate) struct MigrationRow {
     path: String,
     from: Option<u32>,
     to: Option<u32>,
@@ -27,9 +27,15 @@ pub(crate) struct Row {
 }
 
 /// Returns the row of a file (`migrate --json`).
-pub(crate) fn row(path: &Path, outcome: &Outcome) -> Row {
+pub(crate) fn row(path: &Path, outcome: &Outcome) -> MigrationRow {
     let error = outcome.error.as_ref().map(ToString::to_string);
-    Row { path: path.display().to_string(), from: outcome.from, to: outcome.to, status: outcome.status.name(), error }
+    MigrationRow {
+        path: path.display().to_string(),
+        from: outcome.from,
+        to: outcome.to,
+        status: outcome.status.name(),
+        error,
+    }
 }
 
 /// Prints a row for each file, or for people a table and a line of counts.

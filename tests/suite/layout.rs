@@ -32,13 +32,6 @@ const MOST_ROOMS: usize = 16;
 /// The names that several types have as they do the same for different things.
 const PARALLEL: &[&str] = &["Format"];
 
-/// Names that mean several types for now.
-const DOUBLED: &[&str] = &["Entry", "Form", "Found", "Key", "Line", "Node", "Place", "Row", "Source", "Tip", "TipRow"];
-
-/// Files, or folders of them, that still describe functions in words that are no longer used.
-const OLD_WORDS: &[&str] =
-    &["cli/hints", "core/check", "core/context", "core/disk", "core/session", "core/tree", "ui/"];
-
 /// The files that use modules which they declare, and are used by them.
 const KNOW_THEIR_CHILDREN: &[&str] = &["core/check/mod.rs", "core/session/mod.rs", "ui/graph.rs"];
 
@@ -413,14 +406,14 @@ fn a_type_name_means_one_type() {
         }
     }
     assert!(places.len() > 100, "{} types", places.len());
-    places.retain(|name, files| files.len() > 1 && ![PARALLEL, DOUBLED].concat().contains(&name.as_str()));
+    places.retain(|name, files| files.len() > 1 && !PARALLEL.contains(&name.as_str()));
     assert_eq!(places, BTreeMap::new());
 }
 
 #[test]
 fn functions_are_described_by_what_they_return() {
     let mut found = Vec::new();
-    for file in File::all("src").iter().filter(|file| !OLD_WORDS.iter().any(|old| file.name.starts_with(old))) {
+    for file in File::all("src") {
         let is_old = |line: &&str| ["/// Gives ", "/// Tells "].iter().any(|old| line.trim_start().starts_with(old));
         found.extend(file.text.lines().filter(is_old).map(|line| format!("{}: {}", file.name, line.trim_start())));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::super::{App, warn_of};
-use crate::core::disk::lock::Patience;
+use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write;
 use crate::core::migrate;
@@ -16,7 +16,7 @@ use crate::ui::output::Output;
 use crate::ui::report::{AboutFile, Failure};
 
 /// Writes the new form of one file elsewhere.
-pub(super) fn write(app: &App, files: &[Named], output: &Path, patience: Patience<'_>) -> Result<Outcome> {
+pub(super) fn write(app: &App, files: &[Named], output: &Path, wait: LockWait<'_>) -> Result<Outcome> {
     let [Named { path, is_named: true }] = files else {
         let hint = "name one file, or leave `--output` out to migrate in place";
         return Err(Failure::usage("`--output` takes one input file", hint).into());
@@ -32,7 +32,7 @@ pub(super) fn write(app: &App, files: &[Named], output: &Path, patience: Patienc
         stdout.finish()?;
     } else {
         let fill = &mut |out: &mut dyn Write| file::form(&source, need, out);
-        let effects = write::create(output, &Rights::like(&source), patience, fill).about(output)?;
+        let effects = write::create(output, &Rights::like(&source), wait, fill).about(output)?;
         drop(progress);
         warn_of(app, &effects, output);
     }

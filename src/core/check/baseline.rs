@@ -9,9 +9,9 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{Checked, Code, RawFinding};
-use crate::core::disk::lock::Patience;
+use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
-use crate::core::disk::write::{self, Manners, Place, SideEffects};
+use crate::core::disk::write::{self, Place, SideEffects, WriteOptions};
 use crate::core::entry::Scan;
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
@@ -46,14 +46,14 @@ impl Baseline {
     ///
     /// # Errors
     /// As [`write::create`] and [`write::replace`].
-    pub(crate) fn save(&self, path: &Path, patience: Patience<'_>) -> Result<SideEffects> {
+    pub(crate) fn save(&self, path: &Path, wait: LockWait<'_>) -> Result<SideEffects> {
         if fs::symlink_metadata(path).is_err() {
-            return write::create(path, &Rights::usual(), patience, &mut |out| self.write(out));
+            return write::create(path, &Rights::usual(), wait, &mut |out| self.write(out));
         }
         let no_file =
             || Error::Usage { message: "the baseline must be a file".to_owned(), hint: "name a file".to_owned() };
         let place = Place::new(path, Source::open(path)?.state().ok_or_else(no_file)?)?;
-        write::replace(&place, Manners { patience, force: false }, false, &mut |out| self.write(out))
+        write::replace(&place, WriteOptions { wait, force: false }, false, &mut |out| self.write(out))
     }
 
     fn read(text: &[u8]) -> Result<Self> {

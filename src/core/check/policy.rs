@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::baseline::Baseline;
 use super::{Checked, Code, Finding, RawFinding, Severity};
 use crate::core::error::{Error, Result};
+use crate::core::words::shell_word;
 
 /// Of a file with more findings than this the words are made while they are printed.
 const HELD: usize = 1000;
@@ -172,7 +173,7 @@ impl Policy {
             counts && self.most.is_none_or(|most| *count <= most)
         };
         // Commands are there to be copied; standard input has no name to put into them.
-        let file = (path != Path::new("-")).then(|| format!(" {}", shell_words::quote(&path.display().to_string())));
+        let file = (path != Path::new("-")).then(|| format!(" {}", shell_word(path.as_os_str())));
         checked.findings(&is_wanted, &mut |finding| {
             let fix = file.as_ref().map_or_else(|| finding.fix.clone(), |file| finding.fix.replace(" FILE", file));
             each(Finding { fix, ..finding })

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock::Patience;
+use super::lock::LockWait;
 use super::rights::Rights;
 use super::write::{Place, Unsynced, create, sync_folder};
 use crate::core::error::{Error, Result};
@@ -25,11 +25,11 @@ impl Backup {
     ///
     /// # Errors
     /// [`Error::Exists`] if there is something else of this name; also as [`create`].
-    pub fn make(place: &Place, source: &Source, path: PathBuf, patience: Patience<'_>) -> Result<Self> {
+    pub fn make(place: &Place, source: &Source, path: PathBuf, wait: LockWait<'_>) -> Result<Self> {
         if Self::is_made(source, &path)? {
             return Ok(Self { path, existed: true });
         }
-        let created = match create(&path, &Rights::like(source), patience, &mut |out| source.copy_to(out)) {
+        let created = match create(&path, &Rights::like(source), wait, &mut |out| source.copy_to(out)) {
             // Another run may have made the same one meanwhile.
             Err(Error::Exists { .. }) if Self::is_made(source, &path)? => return Ok(Self { path, existed: true }),
             created => created?,

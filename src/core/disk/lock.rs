@@ -28,18 +28,18 @@ const RECORD: u64 = 256;
 /// The longest name that file systems take, in bytes.
 const LONGEST_NAME: usize = 255;
 
-/// What a lock needs to know of the world.
+/// How long to wait for a lock, and what that needs: the clock, and the signal that ends it.
 #[derive(Clone, Copy)]
-pub struct Patience<'a> {
+pub struct LockWait<'a> {
     /// How long to wait for another holder.
     pub timeout: Duration,
-    /// Gives the time, in milliseconds since 1970.
+    /// Returns the time, in milliseconds since 1970.
     pub now: &'a (dyn Fn() -> i64 + Sync),
-    /// Gives the signal that asked to stop, if one did.
+    /// Returns the signal that asked to stop, if one did.
     pub stop: &'a (dyn Fn() -> Option<i32> + Sync),
 }
 
-impl Patience<'_> {
+impl LockWait<'_> {
     /// Ends what is being done if a signal asked to.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Patience<'_> {
     }
 }
 
-/// A held lock; given back when dropped.
+/// A held lock; released when dropped.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -62,14 +62,14 @@ impl Lock {
     /// # Errors
     /// [`Error::Locked`] if another program holds it for too long, [`Error::ReadOnly`] if the
     /// file may not be written to or the record cannot be made, [`Error::Io`].
-    pub fn take(path: &Path, patience: Patience<'_>) -> Result<Self> {
+    pub fn take(path: &Path, wait: LockWait<'_>) -> Result<Self> {
         let record = beside(path, "lock");
         let mut waited = Duration::ZERO;
         let mut suspect = Suspect::default();
         loop {
             if let Some(file) = flock(path)? {
                 let cannot = |cause| Error::writing("cannot make the lock file", cause);
-                match Record::make(&record, (patience.now)()).map_err(cannot)? {
+                match Record::make(&record, (wait.now)()).map_err(cannot)? {
                     Some(record) => {
                         let lock = Self { file, record };
                         // Whoever knows only the record may have replaced the file until now.
@@ -77,11 +77,11 @@ impl Lock {
                             return Ok(lock);
                         }
                     }
-                    None => suspect.clear(&record, (patience.now)(), waited)?,
+                    None => suspect.clear(&record, (wait.now)(), waited)?,
                 }
             }
-            patience.check()?;
-            if waited >= patience.timeout {
+            wait.check()?;
+            if waited >= wait.timeout {
                 return Err(Error::Locked { holder: holder(&record), record });
             }
             thread::sleep(TURN);
@@ -99,7 +99,7 @@ impl Lock {
         goes_by(&self.file, path)
     }
 
-    /// Gives the lock back and returns the file, still open.
+    /// Releases the lock and returns the file, still open.
     pub fn unlock(self) -> File {
         let Self { file, record } = self;
         drop(record);

@@ -63,7 +63,7 @@ impl Rights {
         self.mode.map_or(0o666, |mode| mode & 0o700 | 0o600)
     }
 
-    /// Gives a file these rights, as far as the system lets us, and returns whether it has them all.
+    /// Sets these rights on a file, as far as the system lets us, and returns whether it has them all.
     ///
     /// # Errors
     /// What the system says of setting the mode.

@@ -10,7 +10,7 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::holder;
-use super::lock::{Patience, beside, is_alive};
+use super::lock::{LockWait, beside, is_alive};
 use super::rights::Rights;
 use crate::core::error::{Error, Result};
 
@@ -26,7 +26,7 @@ impl Temporary {
     pub(super) fn beside(
         path: &Path,
         rights: &Rights,
-        patience: Patience<'_>,
+        wait: LockWait<'_>,
         fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
     ) -> Result<Self> {
         let cannot = |cause| Error::writing("cannot write a temporary file", cause);
@@ -47,9 +47,9 @@ impl Temporary {
         // Held as long as the file is open: who finds it so knows that it is not left over.
         let _ = file.try_lock();
         let temporary = Self { file, path: hidden, kept: false.into() };
-        let mut out = BufWriter::with_capacity(256 * 1024, Stoppable { file: &temporary.file, patience });
+        let mut out = BufWriter::with_capacity(256 * 1024, Stoppable { file: &temporary.file, wait });
         let filled = fill(&mut out).and_then(|()| out.flush().map_err(cannot));
-        filled.map_err(|error| patience.check().err().unwrap_or(error))?;
+        filled.map_err(|error| wait.check().err().unwrap_or(error))?;
         drop(out);
         Ok(temporary)
     }
@@ -72,7 +72,7 @@ impl Temporary {
     }
 }
 
-/// Gives the temporary files of this process, whose threads share one name for each file.
+/// Returns the temporary files of this process, whose threads share one name for each file.
 fn ours() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static OURS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     OURS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -81,13 +81,13 @@ fn ours() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// A file that takes nothing more once a signal asked to stop.
 struct Stoppable<'f> {
     file: &'f File,
-    patience: Patience<'f>,
+    wait: LockWait<'f>,
 }
 
 impl Write for Stoppable<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Not `Interrupted`: that would be tried again.
-        self.patience.check().map_err(|_| io::Error::other("interrupted"))?;
+        self.wait.check().map_err(|_| io::Error::other("interrupted"))?;
         self.file.write(bytes)
     }
 

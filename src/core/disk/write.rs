@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{CWD, RenameFlags};
 
 use super::holder;
-use super::lock::{Lock, Patience, goes_by};
+use super::lock::{Lock, LockWait, goes_by};
 use super::rights::Rights;
 use super::temporary::{Temporary, clear_left_over, folder_of};
 use crate::core::error::{Error, Result};
@@ -24,11 +24,11 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long a turn of waiting for it is.
 const TURN: Duration = Duration::from_millis(50);
 
-/// How writing behaves towards others.
+/// How long to wait for locks, and whether to write to a file in use.
 #[derive(Clone, Copy)]
-pub struct Manners<'a> {
+pub struct WriteOptions<'a> {
     /// How long to wait for a lock.
-    pub patience: Patience<'a>,
+    pub wait: LockWait<'a>,
     /// Whether to write although another process holds the file open.
     pub force: bool,
 }
@@ -50,19 +50,19 @@ impl Place {
         Ok(Self { path, stat })
     }
 
-    /// Gives the path with all links followed.
+    /// Returns the path with all links followed.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives a writer that may be in the middle of a line some time; tells whether it used it.
+    /// Waits for a writer that may be in the middle of a line, and returns whether it wrote.
     ///
     /// # Errors
     /// [`Error::Interrupted`], [`Error::Io`].
-    pub fn changes_soon(&self, manners: Manners<'_>) -> Result<bool> {
+    pub fn changes_soon(&self, options: WriteOptions<'_>) -> Result<bool> {
         let mut waited = Duration::ZERO;
         while waited < GRACE {
-            manners.patience.check()?;
+            options.wait.check()?;
             thread::sleep(TURN);
             waited += TURN;
             let now = fs::metadata(&self.path).map_err(Error::io("cannot look at the file"))?;
@@ -73,8 +73,8 @@ impl Place {
         Ok(false)
     }
 
-    fn refuse_if_held(&self, manners: Manners<'_>, replaces: bool) -> Result<()> {
-        if manners.force {
+    fn refuse_if_held(&self, options: WriteOptions<'_>, replaces: bool) -> Result<()> {
+        if options.force {
             return Ok(());
         }
         holder::find(&self.path).map_or(Ok(()), |holder| Err(Error::InUse { holder, replaces }))
@@ -139,15 +139,15 @@ pub enum Appended {
 pub fn append(
     place: &Place,
     read: &ReadTo,
-    manners: Manners<'_>,
+    options: WriteOptions<'_>,
     is_whole: &dyn Fn(&[u8]) -> bool,
     lines: &mut dyn FnMut(&Added<'_>) -> Result<Vec<u8>>,
 ) -> Result<Appended> {
-    place.refuse_if_held(manners, false)?;
+    place.refuse_if_held(options, false)?;
     clear_left_over(&place.path);
     let mut waited = Duration::ZERO;
     loop {
-        let lock = Lock::take(&place.path, manners.patience)?;
+        let lock = Lock::take(&place.path, options.wait)?;
         let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
         let is_longer = now.is_same_file(&place.stat) && now.len >= place.stat.len;
         if !is_longer || now.len - read.at.min(now.len) > ADDED || !read.is_there(lock.file())? {
@@ -159,7 +159,7 @@ pub fn append(
         let is_torn = tail < added.len() && !is_whole(&added[tail..]);
         if is_torn && waited < GRACE {
             drop(lock);
-            manners.patience.check()?;
+            options.wait.check()?;
             thread::sleep(TURN);
             waited += TURN;
             continue;
@@ -223,11 +223,11 @@ pub struct SideEffects {
 /// [`Error::ReadOnly`], [`Error::Io`], and what `fill` says. After an error the file is what it was.
 pub fn replace(
     place: &Place,
-    manners: Manners<'_>,
+    options: WriteOptions<'_>,
     keep_time: bool,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
 ) -> Result<SideEffects> {
-    place.refuse_if_held(manners, true)?;
+    place.refuse_if_held(options, true)?;
     // A folder that may be written to is no leave to replace a file that may not: this is found out
     // again under the lock, but before the work is done.
     let may_write = OpenOptions::new().append(true).open(&place.path);
@@ -235,20 +235,20 @@ pub fn replace(
     let old = may_write.metadata().map_err(Error::io("cannot look at the file"))?;
     let rights = Rights::of(&may_write).map_err(Error::io("cannot look at the file"))?;
     drop(may_write);
-    let temporary = Temporary::beside(&place.path, &rights, manners.patience, fill)?;
+    let temporary = Temporary::beside(&place.path, &rights, options.wait, fill)?;
     let cannot = |cause| Error::writing("cannot keep permissions and time", cause);
     let dropped_rights = !rights.give(&temporary.file).map_err(cannot)?;
     if keep_time {
         old.modified().and_then(|time| temporary.file.set_modified(time)).map_err(cannot)?;
     }
     temporary.sync()?;
-    let lock = Lock::take(&place.path, manners.patience)?;
+    let lock = Lock::take(&place.path, options.wait)?;
     let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
     if now != place.stat {
         return Err(Error::Changed { line: None });
     }
     // Who opened it while its new form was written would go on in a file that nobody finds.
-    if let Some(holder) = holder::glance(lock.file()).filter(|_| !manners.force) {
+    if let Some(holder) = holder::glance(lock.file()).filter(|_| !options.force) {
         return Err(Error::InUse { holder, replaces: true });
     }
     temporary.check()?;
@@ -290,14 +290,14 @@ fn carry_over(old: &File, mut new: &File, len: u64) {
 pub fn create(
     path: &Path,
     rights: &Rights,
-    patience: Patience<'_>,
+    wait: LockWait<'_>,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
 ) -> Result<SideEffects> {
     let exists = || Error::Exists { path: path.to_owned() };
     if fs::symlink_metadata(path).is_ok() {
         return Err(exists());
     }
-    let temporary = Temporary::beside(path, rights, patience, fill)?;
+    let temporary = Temporary::beside(path, rights, wait, fill)?;
     let given = rights.give(&temporary.file);
     let dropped_rights = !given.map_err(|cause| Error::writing("cannot set permissions", cause))?;
     temporary.sync()?;

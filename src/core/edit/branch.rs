@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::draft::{Draft, IdsAndTime, Value};
-use crate::core::disk::lock::Patience;
+use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write::{self, SideEffects};
 use crate::core::entry::header::CURRENT;
@@ -153,10 +153,10 @@ impl Fork {
         fresh: &mut dyn FnMut() -> String,
         path: &Path,
         rights: &Rights,
-        patience: Patience<'_>,
+        wait: LockWait<'_>,
     ) -> Result<(WrittenFork, SideEffects)> {
         let mut written = WrittenFork::default();
-        let effects = write::create(path, rights, patience, &mut |out| {
+        let effects = write::create(path, rights, wait, &mut |out| {
             written = self.write(bodies, new, fresh, out)?;
             Ok(())
         })?;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::draft::{Draft, IdsAndTime};
-use crate::core::disk::write::{self, Added, Appended, Manners, Place, ReadTo, SideEffects};
+use crate::core::disk::write::{self, Added, Appended, Place, ReadTo, SideEffects, WriteOptions};
 use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
@@ -24,7 +24,7 @@ pub struct SessionFile<'c> {
     /// Where it is.
     pub path: &'c Path,
     /// How to behave towards others.
-    pub manners: Manners<'c>,
+    pub options: WriteOptions<'c>,
     /// How many threads may read.
     pub jobs: usize,
 }
@@ -165,7 +165,7 @@ impl Commit<'_> {
         let place = self.place(session)?;
         let mut done = None;
         let read = ReadTo { at: session.read_to, before: session.tail.clone() };
-        let appended = write::append(&place, &read, self.file.manners, &is_whole, &mut |added| {
+        let appended = write::append(&place, &read, self.file.options, &is_whole, &mut |added| {
             let added = AddedEntries::read(session, added);
             self.refuse_if_moved(&added)?;
             let anchor = self.anchor(session, added.leaf.as_deref());
@@ -203,7 +203,7 @@ impl Commit<'_> {
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
         let is_torn = has_torn_line(session)?;
-        if is_torn && place.changes_soon(self.file.manners)? {
+        if is_torn && place.changes_soon(self.file.options)? {
             return Ok(None);
         }
         let anchor = self.anchor(session, None);
@@ -211,7 +211,7 @@ impl Commit<'_> {
         let mut draft = Draft::new(ids, anchor.clone(), &is_taken);
         make(&mut draft);
         let Draft { lines, ids, .. } = draft;
-        let effects = write::replace(&place, self.file.manners, false, &mut |out| {
+        let effects = write::replace(&place, self.file.options, false, &mut |out| {
             let mut out = LineEndTracker { out, ends_line: true };
             migrate::copy(&session.source, UnfinishedLine::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
@@ -303,8 +303,8 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use crate::core::disk::lock::Patience;
-    use crate::core::disk::write::Manners;
+    use crate::core::disk::lock::LockWait;
+    use crate::core::disk::write::WriteOptions;
     use crate::core::edit::draft::{IdsAndTime, numbered};
     use crate::core::edit::label::LabelEdit;
     use crate::core::read::load::LoadOptions;
@@ -332,10 +332,10 @@ mod tests {
 
         /// Labels `u1`; the first id that is tried is `n1`.
         fn label(&self, anchor: Anchor, guard: Guard) -> Result<Committed> {
-            let patience = Patience { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None };
-            let manners = Manners { patience, force: true };
+            let wait = LockWait { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None };
+            let options = WriteOptions { wait, force: true };
             let needs = vec!["u1".to_owned()];
-            let file = SessionFile { path: &self.path, manners, jobs: 1 };
+            let file = SessionFile { path: &self.path, options, jobs: 1 };
             let commit = Commit { file, anchor, guard, needs };
             let mut fresh = numbered();
             let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };

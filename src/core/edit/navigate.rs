@@ -226,7 +226,7 @@ impl MoveRecord {
         let commit = Commit {
             file,
             anchor: Anchor::At(id(plan.position)),
-            guard: self.guard(id(plan.old), old_is_named, file.manners.force),
+            guard: self.guard(id(plan.old), old_is_named, file.options.force),
             needs: target.iter().cloned().collect(),
         };
         let mut lines = Vec::new();

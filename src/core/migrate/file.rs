@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{CURRENT, MigrationNeed, UnfinishedLine, copy, need};
 use crate::core::disk;
 use crate::core::disk::backup::Backup;
-use crate::core::disk::write::{self, Manners, Place, SideEffects};
+use crate::core::disk::write::{self, Place, SideEffects, WriteOptions};
 use crate::core::error::{Error, Result};
 use crate::core::read::source::{FileState, Source};
 use crate::core::words::listed;
@@ -58,7 +58,7 @@ pub struct Options<'a> {
     /// The suffix of the copies of the old files, if they are kept.
     pub backup: Option<&'a str>,
     /// How to behave towards others.
-    pub manners: Manners<'a>,
+    pub options: WriteOptions<'a>,
 }
 
 impl Outcome {
@@ -109,8 +109,8 @@ fn once<G>(
     watch: &dyn Fn(&Source) -> G,
     from: &mut Option<u32>,
 ) -> Result<Outcome> {
-    let Options { only_report, backup, manners } = *options;
-    manners.patience.check()?;
+    let Options { only_report, backup, options } = *options;
+    options.wait.check()?;
     let is_other = fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
     if is_other || path == Path::new("-") {
         return Err(no_file());
@@ -133,13 +133,13 @@ fn once<G>(
     }
     let stat = source.state().ok_or_else(no_file)?;
     let place = Place::new(path, stat)?;
-    let make = |suffix| Backup::make(&place, &source, with_suffix(place.path(), suffix), manners.patience);
+    let make = |suffix| Backup::make(&place, &source, with_suffix(place.path(), suffix), options.wait);
     let backup = backup.map(make).transpose().map_err(|error| {
         // Who migrated the file meanwhile has made a backup too.
         let is_there = fs::metadata(place.path()).is_ok_and(|meta| FileState::of(&meta) == stat);
         if is_there { error } else { Error::Changed { line: None } }
     })?;
-    let replaced = write::replace(&place, manners, true, &mut |out| copy(&source, UnfinishedLine::Refuse, out));
+    let replaced = write::replace(&place, options, true, &mut |out| copy(&source, UnfinishedLine::Refuse, out));
     if let (Err(_), Some(backup)) = (&replaced, backup) {
         backup.discard(place.path());
     }
@@ -219,8 +219,8 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Error, Manners, Options, Outcome, Source, Status, check_suffix, is_everything, migrate};
-    use crate::core::disk::lock::Patience;
+    use super::{Error, Options, Outcome, Source, Status, WriteOptions, check_suffix, is_everything, migrate};
+    use crate::core::disk::lock::LockWait;
 
     const OLD: &str =
         "{\"type\":\"session\",\"version\":2,\"id\":\"s\"}\n{\"type\":\"custom\",\"id\":\"a\",\"parentId\":null}\n";
@@ -255,9 +255,9 @@ mod tests {
                 turn();
                 None
             };
-            let patience = Patience { timeout: Duration::ZERO, now: &|| 0, stop: &stop };
-            let manners = Manners { patience, force: false };
-            let options = Options { only_report: false, backup: Some(".orig"), manners };
+            let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &stop };
+            let options = WriteOptions { wait, force: false };
+            let options = Options { only_report: false, backup: Some(".orig"), options };
             migrate(&self.path("s.jsonl"), &options, &|_: &Source| opened())
         }
     }

@@ -80,7 +80,7 @@ pub(crate) struct SessionStore {
     pub folders: Vec<PathBuf>,
     /// The folders that could not be read, mostly because they do not exist.
     pub unreadable: Vec<PathBuf>,
-    /// Folders and files for which permission was denied: sessions in them are not found.
+    /// StoreFolder and files for which permission was denied: sessions in them are not found.
     pub closed: Vec<PathBuf>,
 }
 
@@ -261,10 +261,10 @@ mod tests {
 
     use super::{Meaning, SessionStore, StoredSession, is_path};
 
-    /// Folders of sessions; each file has a time of its own.
-    struct Folders(TempDir);
+    /// StoreFolder of sessions; each file has a time of its own.
+    struct StoreFolder(TempDir);
 
-    impl Folders {
+    impl StoreFolder {
         /// Writes sessions, each given by its file, its id and its working folder, the last one last.
         fn new(sessions: &[(&str, &str, &str)]) -> Self {
             let folders = Self(tempfile::tempdir().unwrap());
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn an_id_or_its_start_names_a_session() {
-        let folders = Folders::new(&[
+        let folders = StoreFolder::new(&[
             ("pi/--shop--/2026_zzzz9999.jsonl", "aaaa1111-0000", "shop"),
             ("omp/-shop/x.jsonl", "aaaa2222-0000", "shop"),
             ("omp/flat.jsonl", "s-1", "shop"),
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn only_session_files_at_most_one_folder_down_are_listed() {
-        let folders = Folders::new(&[
+        let folders = StoreFolder::new(&[
             ("pi/.hidden.jsonl", "aaaa1111", "shop"),
             ("pi/w/s.jsonl.bak", "aaaa2222", "shop"),
             ("pi/w/deep/er/s.jsonl", "aaaa3333", "shop"),
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_long_header_after_a_title_is_found() {
-        let folders = Folders::new(&[]);
+        let folders = StoreFolder::new(&[]);
         let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
         let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
         folders.file("omp/w/long.jsonl", &(slot + &header), 1);
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn the_latest_session_is_the_last_written_of_the_folder() {
-        let folders = Folders::new(&[
+        let folders = StoreFolder::new(&[
             ("pi/w/old.jsonl", "aaaa1111", "shop"),
             ("omp/w/new.jsonl", "aaaa2222", "shop"),
             ("omp/w/other.jsonl", "aaaa3333", "shop/below"),
@@ -405,10 +405,10 @@ mod tests {
             assert_eq!(folders.meaning("latest", cwd), expected, "{cwd}");
         }
         for word in ["latest", "aaaa1111"] {
-            assert_eq!(Folders::new(&[]).meaning(word, "shop"), "nowhere");
+            assert_eq!(StoreFolder::new(&[]).meaning(word, "shop"), "nowhere");
         }
         // A file that is not a session is looked at, and has nothing near.
-        let folders = Folders::new(&[]);
+        let folders = StoreFolder::new(&[]);
         folders.file("pi/w/damaged.jsonl", "no session\n", 1);
         assert_eq!(
             (folders.meaning("latest", "shop"), folders.meaning("aaaa", "shop")),
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_word_that_exists_or_looks_like_a_path_is_a_path() {
-        let folders = Folders::new(&[("latest", "aaaa1111", "shop")]);
+        let folders = StoreFolder::new(&[("latest", "aaaa1111", "shop")]);
         fs::create_dir(folders.path("01a2")).unwrap();
         std::os::unix::fs::symlink("nowhere", folders.path("01a3")).unwrap();
         for name in ["latest", "01a2", "01a3"] {

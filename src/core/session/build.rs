@@ -240,7 +240,7 @@ impl SessionBuilder {
 }
 
 impl Session {
-    /// Gives tool results the row text of their calls, found in the nearest assistant message above.
+    /// Sets the row text of tool results to that of their calls, found in the nearest assistant message above.
     fn match_calls(&mut self, mut calls: Vec<CallLine>, results: &[ResultLine]) {
         let (nodes, texts) = (&self.nodes, &self.texts);
         let text_of = |node: u32| texts[nodes[node as usize].part as usize].as_str();

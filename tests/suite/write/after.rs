@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use session_tree::core::disk::backup::Backup;
-use session_tree::core::disk::lock::Patience;
-use session_tree::core::disk::write::{self, Manners, Place};
+use session_tree::core::disk::lock::LockWait;
+use session_tree::core::disk::write::{self, Place, WriteOptions};
 use session_tree::core::error::Error;
 use session_tree::core::read::source::Source;
 
@@ -22,8 +22,8 @@ use crate::write::scene::{Other, appended, bytes, end, error, forked, names, set
 
 const V1: &str = "{\"type\":\"session\",\"id\":\"h\"}\n{\"type\":\"message\",\"message\":{\"role\":\"user\"}}\n";
 
-fn patience() -> Patience<'static> {
-    Patience { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None }
+fn wait() -> LockWait<'static> {
+    LockWait { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None }
 }
 
 /// Runs the binary in the folder after some shell commands.
@@ -67,7 +67,7 @@ fn backup_is_only_discarded_if_the_file_still_has_its_bytes() {
     let source = Source::open(&path).unwrap();
     let place = Place::new(&path, source.state().unwrap()).unwrap();
     let copy = scratch.path("s.jsonl.orig");
-    let make = || Backup::make(&place, &source, copy.clone(), patience()).unwrap();
+    let make = || Backup::make(&place, &source, copy.clone(), wait()).unwrap();
     let backup = make();
     fs::write(&path, format!("{V1}more")).unwrap();
     backup.discard(&path);
@@ -103,7 +103,7 @@ fn program_that_opens_the_file_while_its_new_form_is_written_is_seen() {
         let source = Source::open(&path).unwrap();
         let place = Place::new(&path, source.state().unwrap()).unwrap();
         let mut agent = None;
-        let replaced = write::replace(&place, Manners { patience: patience(), force }, false, &mut |out| {
+        let replaced = write::replace(&place, WriteOptions { wait: wait(), force }, false, &mut |out| {
             agent = Some(Other::start("exec 3>>\"$1\"", &path));
             out.write_all(b"new").map_err(|cause| Error::writing("cannot write", cause))
         });
@@ -126,7 +126,7 @@ fn file_that_is_replaced_while_the_lines_are_made_is_not_appended_to() {
     let source = Source::open(&path).unwrap();
     let place = Place::new(&path, source.state().unwrap()).unwrap();
     let read = write::ReadTo { at: old.len() as u64, before: old[old.len() - 16..].to_vec() };
-    let done = write::append(&place, &read, Manners { patience: patience(), force: false }, &|_| true, &mut |_| {
+    let done = write::append(&place, &read, WriteOptions { wait: wait(), force: false }, &|_| true, &mut |_| {
         // The same bytes under the same name, but another file.
         fs::copy(&path, scratch.path("new")).unwrap();
         fs::rename(scratch.path("new"), &path).unwrap();

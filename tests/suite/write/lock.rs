@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
-use session_tree::core::disk::lock::{Lock, Patience};
+use session_tree::core::disk::lock::{Lock, LockWait};
 use session_tree::core::error::Error;
 
 use crate::cli::{Scratch, message};
@@ -280,32 +280,32 @@ fn lock_timeout_is_seconds() {
 }
 
 /// Waits for nobody, and for no signal.
-fn patience() -> Patience<'static> {
-    Patience { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None }
+fn wait() -> LockWait<'static> {
+    LockWait { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None }
 }
 
 #[test]
 fn held_lock_excludes_others_and_has_format_of_agents() {
     let scratch = forked();
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
-    let lock = Lock::take(&path, patience()).unwrap();
+    let lock = Lock::take(&path, wait()).unwrap();
     let text = fs::read_to_string(scratch.path(RECORD)).unwrap();
     assert_eq!(text, format!("{}:1767607201000\n", std::process::id()));
     assert_eq!(mode(scratch.path(RECORD)), 0o600);
     assert!(Peer::take(&path).is_none(), "a peer gets in");
     assert!(File::open(&path).unwrap().try_lock().is_err(), "the file itself is not locked");
-    assert!(matches!(Lock::take(&path, patience()), Err(Error::Locked { .. })));
+    assert!(matches!(Lock::take(&path, wait()), Err(Error::Locked { .. })));
     drop(lock);
     assert_eq!(names(scratch.path("")), ["s.jsonl"]);
     Peer::take(&path).unwrap().give_back();
-    drop(Lock::take(&path, patience()).unwrap());
+    drop(Lock::take(&path, wait()).unwrap());
 }
 
 #[test]
 fn lock_record_taken_over_by_others_is_not_removed() {
     let scratch = forked();
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
-    let lock = Lock::take(&path, patience()).unwrap();
+    let lock = Lock::take(&path, wait()).unwrap();
     let other = format!("{}:7\n", dead_pid());
     fs::write(scratch.path(RECORD), &other).unwrap();
     drop(lock);

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use session_tree::core::disk::lock::Patience;
+use session_tree::core::disk::lock::LockWait;
 use session_tree::core::disk::rights::Rights;
-use session_tree::core::disk::write::{self, Manners};
+use session_tree::core::disk::write::{self, WriteOptions};
 use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard, SessionFile};
 use session_tree::core::edit::draft::{Draft, IdsAndTime};
 use session_tree::core::edit::label::LabelEdit;
@@ -57,8 +57,8 @@ impl Stale {
             meanwhile();
             1_767_607_201_000
         };
-        let patience = Patience { timeout: Duration::from_millis(500), now: &now, stop: &|| None };
-        let file = SessionFile { path: &self.path, manners: Manners { patience, force: false }, jobs: 1 };
+        let wait = LockWait { timeout: Duration::from_millis(500), now: &now, stop: &|| None };
+        let file = SessionFile { path: &self.path, options: WriteOptions { wait, force: false }, jobs: 1 };
         let commit = Commit { file, anchor, guard, needs: vec!["u1".to_owned()] };
         let mut count = 0;
         let mut fresh = || {
@@ -234,8 +234,8 @@ fn whole_file_change_refuses_changed_file() {
 fn new_file_does_not_replace_one_made_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new.jsonl");
-    let patience = Patience { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
-    let result = write::create(&path, &Rights::private(), patience, &mut |out| {
+    let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
+    let result = write::create(&path, &Rights::private(), wait, &mut |out| {
         out.write_all(b"ours").unwrap();
         fs::write(&path, b"theirs").unwrap();
         Ok(())
