@@ -80,7 +80,7 @@ fn ended(printed: Result<()>, made: Option<&Path>, not_synced: Option<Failure>) 
         Ok(cause) if cause.kind() == io::ErrorKind::BrokenPipe => cause.into(),
         Ok(cause) => {
             let hint = match made {
-                Some(path) => format!("the new file is there: `{}`", path.display()),
+                Some(path) => format!("the new file was written: `{}`", path.display()),
                 None => "the change is in the file: do not repeat the command".to_owned(),
             };
             Failure { hint: Some(hint), ..Failure::output(&cause) }.into()
