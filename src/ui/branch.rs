@@ -22,7 +22,6 @@ use crate::core::words::counted;
 pub(crate) struct ForkReport<'a> {
     /// The session that is forked.
     pub session: &'a Session,
-    /// The fork.
     pub fork: &'a Fork,
     /// What the new session's header says.
     pub new: &'a NewSession,

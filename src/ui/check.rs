@@ -66,24 +66,6 @@ struct FindingRow<'a> {
     unreachable: Option<u32>,
 }
 
-impl<'a> FindingRow<'a> {
-    fn new(path: &'a str, finding: &'a Finding) -> Self {
-        let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
-        Self {
-            path,
-            code: code.id(),
-            name: code.name(),
-            severity: code.severity().name(),
-            line: *line,
-            entry_id: entry_id.as_deref(),
-            message,
-            effect,
-            fix,
-            unreachable: *unreachable,
-        }
-    }
-}
-
 impl Findings {
     /// Prints what is before the findings.
     ///
@@ -126,7 +108,21 @@ impl Findings {
         self.count += 1;
         match self.form {
             FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
-            FindingFormat::Json => self.output.json_line(&FindingRow::new(path, finding)),
+            FindingFormat::Json => {
+                let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
+                self.output.json_line(&FindingRow {
+                    path,
+                    code: code.id(),
+                    name: code.name(),
+                    severity: code.severity().name(),
+                    line: *line,
+                    entry_id: entry_id.as_deref(),
+                    message,
+                    effect,
+                    fix,
+                    unreachable: *unreachable,
+                })
+            }
             FindingFormat::Github => self.output.text(&github(path, finding)),
             FindingFormat::Sarif => {
                 let comma = if self.count == 1 { "\n" } else { ",\n" };
@@ -342,16 +338,15 @@ pub(crate) fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::
     out.push_str(&format!(": {}\n", escape::line(&why.why)));
     output.text(&screen.folded(&out, 2))?;
     if !why.tips.is_empty() {
-        let tips: Vec<_> = why.tips.iter().map(tip_text).collect();
+        let text = |tip: &ResumeTip| {
+            let ResumeTip { id, stamp, messages, is_active, words, .. } = tip.clone();
+            TipText { id, stamp, messages, is_active, label: None, words, ink: Ink::Plain }
+        };
+        let tips: Vec<_> = why.tips.iter().map(text).collect();
         let headings = ["tip", "last message", "messages", "text"];
         tips::table(&mut output, headings, &tips, screen)?;
     }
     output.finish()
-}
-
-fn tip_text(tip: &ResumeTip) -> TipText {
-    let ResumeTip { id, stamp, messages, is_active, words, .. } = tip.clone();
-    TipText { id, stamp, messages, is_active, label: None, words, ink: Ink::Plain }
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ pub(crate) struct Choice {
     pub value: String,
     /// Its description; may be empty.
     pub about: String,
-    /// Whether it is a path.
     pub is_path: bool,
 }
 

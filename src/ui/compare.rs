@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::json;
+use serde_json::value::{RawValue, Value};
 
 use super::context;
 use super::entry::{self, LONGEST_ID, ShortIds};
@@ -129,32 +130,18 @@ struct MessageRow<'a> {
     text: String,
 }
 
-impl<'a> MessageRow<'a> {
-    fn new<'s: 'a>(bodies: &mut Bodies<'s>, message: &SizedMessage) -> Result<Self> {
-        let (item, session) = (message.message, bodies.session());
-        let text = compare::words(bodies, item)?;
-        Ok(Self { entry_id: session.id(item.node()), role: item.role(session), tokens: message.tokens, text })
-    }
-}
-
 /// The JSON of `context --diff ENTRY --json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DifferenceRow<'a> {
     from_leaf_id: Option<&'a str>,
     to_leaf_id: Option<&'a str>,
-    common: SizeRow,
+    common: Value,
     dropped_tokens: u64,
     added_tokens: u64,
     state: StateRow<'a>,
     dropped: Vec<MessageRow<'a>>,
     added: Vec<MessageRow<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct SizeRow {
-    messages: usize,
-    tokens: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -200,15 +187,17 @@ impl<'a> DifferenceRow<'a> {
         difference: &Difference,
     ) -> Result<Self> {
         let session = bodies.session();
-        let mut rows = |messages: &[SizedMessage]| {
-            messages.iter().map(|message| MessageRow::new(bodies, message)).collect::<Result<_>>()
+        let mut row = |&SizedMessage { message, tokens }: &SizedMessage| {
+            let text = compare::words(bodies, message)?;
+            Ok(MessageRow { entry_id: session.id(message.node()), role: message.role(session), tokens, text })
         };
+        let mut rows = |messages: &[SizedMessage]| messages.iter().map(&mut row).collect::<Result<_>>();
         let id = |context: &Context| context.leaf.map(|leaf| session.id(leaf));
         let Size { messages, tokens } = difference.common;
         Ok(Self {
             from_leaf_id: id(from),
             to_leaf_id: id(to),
-            common: SizeRow { messages, tokens },
+            common: json!({"messages": messages, "tokens": tokens}),
             dropped_tokens: Difference::size(&difference.dropped).tokens,
             added_tokens: Difference::size(&difference.added).tokens,
             state: StateRow::new(SettingsDiff::between(&from.settings, &to.settings)),

@@ -20,9 +20,7 @@ use crate::core::time::{self, Stamp};
 /// them without serde, at a fraction of its cost.
 #[derive(Debug)]
 pub(crate) struct TreeRow<'a> {
-    /// The entry's id.
     pub id: &'a str,
-    /// Its parent in the tree.
     pub parent_id: Option<&'a str>,
     /// The id that an orphan names as its parent.
     pub missing_parent: Option<&'a str>,
@@ -30,21 +28,14 @@ pub(crate) struct TreeRow<'a> {
     pub depth: u32,
     /// Its 1-based line in the file.
     pub line: u32,
-    /// Its type as stored.
     pub r#type: Option<&'a str>,
     /// Its message's role.
     pub role: Option<&'a str>,
-    /// Its timestamp as stored.
     pub timestamp: StoredTime,
-    /// Its label.
     pub label: Option<&'a str>,
-    /// Whether it is on the active path.
     pub active: bool,
-    /// Whether it is the leaf.
     pub leaf: bool,
-    /// How many children it has.
     pub children: usize,
-    /// Its words.
     pub text: &'a str,
 }
 
@@ -52,9 +43,7 @@ pub(crate) struct TreeRow<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TipRow<'a> {
-    /// The id of its last entry.
     pub entry_id: &'a str,
-    /// That entry's timestamp as stored.
     pub timestamp: StoredTime,
     /// How many messages only this branch has.
     pub messages: usize,
@@ -128,13 +117,9 @@ fn push_number(out: &mut Vec<u8>, mut number: usize) {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LabelRow<'a> {
-    /// The labelled entry's id.
     pub target_id: &'a str,
-    /// The label.
     pub label: Option<&'a str>,
-    /// When it was set.
     pub timestamp: StoredTime,
-    /// Whether the labelled entry exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
 }
@@ -145,7 +130,6 @@ pub(crate) struct LabelRow<'a> {
 pub(crate) struct LabelChange<'a> {
     /// The new entry's id.
     pub entry_id: &'a str,
-    /// The labelled entry's id.
     pub target_id: &'a str,
     /// The label; null if it was cleared.
     pub label: Option<&'a str>,
@@ -182,13 +166,11 @@ pub(crate) struct Navigated<'a> {
     pub old_leaf_id: Option<&'a str>,
     /// The parent of what was written: where the move went.
     pub position_id: Option<&'a str>,
-    /// The new leaf.
     pub new_leaf_id: Option<&'a str>,
     /// The deepest entry on both paths.
     pub common_ancestor_id: Option<&'a str>,
     /// The abandoned entries.
     pub entries_to_summarize: Vec<&'a str>,
-    /// The text for the editor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor_text: Option<&'a str>,
     /// The summary's entry.
@@ -197,7 +179,6 @@ pub(crate) struct Navigated<'a> {
     /// Whether a hook made the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_extension: Option<bool>,
-    /// The ids of all new entries.
     pub written: &'a [String],
     /// The context at the new leaf.
     pub context: ContextSize<'a>,
@@ -213,13 +194,9 @@ pub(crate) struct Navigated<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ContextSize<'a> {
-    /// How many messages it has.
     pub messages: usize,
-    /// The thinking level.
     pub thinking_level: &'a str,
-    /// The models by role.
     pub models: &'a BTreeMap<String, String>,
-    /// The mode.
     pub mode: &'a str,
 }
 
@@ -237,17 +214,13 @@ pub(crate) struct Branched<'a> {
     /// The text of the user message that it forks at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<&'a str>,
-    /// The new file.
     pub session_file: Option<String>,
-    /// The new session's id.
     pub session_id: Option<&'a str>,
     /// The file that it comes from.
     pub parent_session: Option<&'a str>,
-    /// The id of its last entry.
     pub leaf_id: Option<&'a str>,
     /// How many lines are after the header.
     pub entries: usize,
-    /// How many of them are labels.
     pub labels: usize,
 }
 
@@ -255,13 +228,9 @@ pub(crate) struct Branched<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BranchRow<'a> {
-    /// The user message's id.
     pub entry_id: &'a str,
-    /// Its parent in the tree.
     pub parent_id: Option<&'a str>,
-    /// Its timestamp as stored.
     pub timestamp: StoredTime,
-    /// Its words.
     pub text: &'a str,
 }
 

@@ -21,7 +21,6 @@ use crate::core::words::counted;
 /// Labels that were set or cleared.
 #[derive(Debug)]
 pub(crate) struct LabelReport<'a> {
-    /// The session.
     pub session: &'a Session,
     /// The labels.
     pub edits: &'a [LabelEdit],

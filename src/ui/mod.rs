@@ -1,6 +1,6 @@
 //! Everything that is printed: text for people, JSON for programs. Takes the results of core as they are
 //! and decides nothing about sessions. Whatever comes from a file goes through [`escape`] or
-//! [`output::Output::json`] before it reaches a terminal; nothing else in the program prints.
+//! `Output::json` before it reaches a terminal; nothing else in the program prints.
 
 pub mod branch;
 pub mod check;

@@ -18,7 +18,6 @@ use crate::core::words::{counted, shell_word};
 /// A move and what came of it.
 #[derive(Debug)]
 pub(crate) struct MoveReport<'a> {
-    /// The session.
     pub session: &'a Session,
     /// The move.
     pub plan: &'a Move,
@@ -32,7 +31,6 @@ pub(crate) struct MoveReport<'a> {
     pub writes: bool,
     /// False if what was written could not be synced.
     pub synced: Option<bool>,
-    /// The file.
     pub path: &'a Path,
     /// The same, if it was named by other than its path.
     pub found: Option<&'a Path>,

@@ -13,7 +13,6 @@ pub(crate) enum Ink {
     User,
     /// The active path.
     Active,
-    /// A label.
     Label,
     /// A word that was searched for.
     Found,
@@ -25,7 +24,6 @@ pub(crate) enum Ink {
     Dropped,
     /// What a change adds.
     Added,
-    /// A warning.
     Warning,
     /// A failure.
     Error,

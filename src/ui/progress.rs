@@ -144,7 +144,6 @@ impl BarState {
 /// A stream that counts the bytes read from it.
 #[derive(Debug)]
 pub(crate) struct Counted<R> {
-    /// The stream.
     pub stream: R,
     /// How many bytes were read.
     pub done: Arc<AtomicU64>,

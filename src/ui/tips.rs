@@ -22,7 +22,6 @@ pub(crate) struct TipText {
     pub messages: Option<usize>,
     /// Whether the leaf is there.
     pub is_active: bool,
-    /// Its label.
     pub label: Option<String>,
     /// The words that distinguish it.
     pub words: String,

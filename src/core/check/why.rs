@@ -41,7 +41,6 @@ pub(crate) struct Resume {
     pub leaf: Option<String>,
     /// Its 1-based line.
     pub line: Option<u32>,
-    /// Why there.
     pub why: String,
     /// The ends of all branches, the one with the newest conversation first.
     pub tips: Vec<ResumeTip>,

@@ -124,42 +124,39 @@ fn said(who: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{TouchedFiles, conversation, finished};
-    use crate::core::read::load::LoadOptions;
-    use crate::core::read::source::Source;
-    use crate::core::session::Session;
     use crate::core::session::body::Bodies;
+    use crate::core::session::sample::{entry, session};
 
-    fn of(entries: &[&str], budget: usize) -> Option<String> {
-        let mut file = r#"{"type":"session","version":3,"id":"s"}"#.to_owned();
-        for (at, entry) in entries.iter().enumerate() {
-            file += &format!("\n{{\"id\":\"e{at}\",{entry}}}");
-        }
-        let session = Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap();
+    /// Returns the conversation of entries, each given by its type and members.
+    fn of(entries: &[(&str, &str)], budget: usize) -> Option<String> {
+        let lines = entries.iter().zip(0..).map(|((kind, members), at)| entry(kind, &format!("e{at}"), "", members));
+        let session = session(&lines.collect::<Vec<_>>());
         let nodes: Vec<_> = session.nodes().collect();
         conversation(&mut Bodies::new(&session), &nodes, budget).unwrap()
     }
 
-    const USER: &str = r#""type":"message","message":{"role":"user","content":"fix it"}"#;
-    const CALL: &str = r#""type":"message","message":{"role":"assistant","content":[
-        {"type":"thinking","thinking":"hm"},{"type":"text","text":"ok"},
-        {"type":"toolCall","name":"read","arguments":{"path":"a"}}]}"#;
-    const RESULT: &str =
-        r#""type":"message","message":{"role":"toolResult","content":[{"type":"text","text":"long"}]}"#;
-    const HIDDEN: &str =
-        r#""type":"message","message":{"role":"bashExecution","command":"ls","output":"x","excludeFromContext":true}"#;
+    const USER: (&str, &str) = ("message", r#""message":{"role":"user","content":"fix it"}"#);
+    const CALL: (&str, &str) = (
+        "message",
+        r#""message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"ok"},{"type":"toolCall","name":"read","arguments":{"path":"a"}}]}"#,
+    );
+    const RESULT: (&str, &str) =
+        ("message", r#""message":{"role":"toolResult","content":[{"type":"text","text":"long"}]}"#);
+    const HIDDEN: (&str, &str) =
+        ("message", r#""message":{"role":"bashExecution","command":"ls","output":"x","excludeFromContext":true}"#);
 
     #[test]
     fn conversation_has_texts_and_tool_calls_but_no_results() {
-        let call = CALL.replace('\n', "");
         let expected = "[User] fix it\n\n[Assistant] ok\n[Assistant called read] {\"path\":\"a\"}";
-        assert_eq!(of(&[USER, &call, RESULT, HIDDEN], 0).as_deref(), Some(expected));
+        assert_eq!(of(&[USER, CALL, RESULT, HIDDEN], 0).as_deref(), Some(expected));
     }
 
     #[test]
     fn conversation_stops_at_the_newest_entry_that_exceeds_the_budget() {
-        let long = format!(r#""type":"branch_summary","summary":"{}""#, "x".repeat(400));
-        assert_eq!(of(&[USER, &long, USER], 10).as_deref(), Some("[User] fix it"));
-        assert_eq!(of(&[&long], 10).as_deref(), Some(""));
+        let long = format!(r#""summary":"{}""#, "x".repeat(400));
+        let long = ("branch_summary", &*long);
+        assert_eq!(of(&[USER, long, USER], 10).as_deref(), Some("[User] fix it"));
+        assert_eq!(of(&[long], 10).as_deref(), Some(""));
         assert_eq!(of(&[RESULT, HIDDEN], 10), None);
     }
 

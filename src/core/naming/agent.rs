@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Agent {
     /// pi, and what has its format.
     Pi,
-    /// omp.
     Omp,
 }
 

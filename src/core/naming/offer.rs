@@ -28,7 +28,6 @@ const LARGEST: u64 = 512 * 1024 * 1024;
 pub(crate) struct Suggestion {
     /// The name, by which [`super::entry::find`] finds the entry.
     pub name: String,
-    /// The entry.
     pub node: NodeId,
     /// Why it is suggested.
     pub reason: SuggestionReason,
@@ -45,7 +44,6 @@ pub(crate) enum SuggestionReason {
     Leaf,
     /// It is a prompt on the active path.
     Prompt,
-    /// It has a label.
     Label,
     /// It is a user message.
     Message,
@@ -197,29 +195,13 @@ impl SuggestionList<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write;
-
-    use super::{LoadOptions, MOST, Nameable, Suggestion, SuggestionReason, entries};
+    use super::{MOST, Nameable, Suggestion, SuggestionReason, entries};
     use crate::core::naming;
-    use crate::core::read::source::Source;
+    use crate::core::session::sample::{self, label, session};
     use crate::core::session::{NodeId, Session};
 
-    fn session(lines: &[String]) -> Session {
-        let mut file = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n".to_owned();
-        for line in lines {
-            writeln!(file, "{line}").unwrap();
-        }
-        Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions::INDEX_ONLY, 1).unwrap()
-    }
-
     fn message(id: &str, parent: &str, role: &str) -> String {
-        format!(
-            r#"{{"type":"message","id":"{id}","parentId":"{parent}","message":{{"role":"{role}","content":"{id} says"}}}}"#
-        )
-    }
-
-    fn label(id: &str, parent: &str, target: &str, label: &str) -> String {
-        format!(r#"{{"type":"label","id":"{id}","parentId":"{parent}","targetId":"{target}","label":"{label}"}}"#)
+        sample::message(id, parent, role, &format!("{id} says"))
     }
 
     /// Two prompts on the active path, and a branch with one.

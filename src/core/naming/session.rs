@@ -29,11 +29,9 @@ const FRONTS: [u64; 2] = [4 * 1024, 1024 * 1024];
 /// A session in a folder of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredSession {
-    /// The path of its file.
     pub path: PathBuf,
     /// When the file was last written to, in milliseconds since 1970.
     pub modified: i64,
-    /// The session's id.
     pub id: String,
     /// The working folder that its header names.
     pub cwd: Option<String>,
@@ -42,7 +40,6 @@ pub(crate) struct StoredSession {
 /// The sessions that an id, or the start of one, means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// One session.
     One(StoredSession),
     /// Several, the newest first.
     Many(Vec<StoredSession>),
