@@ -70,7 +70,7 @@ impl Failure {
 }
 
 impl From<&Error> for Failure {
-    /// Makes the failure of a core error, without a file; [`Failure::new`] adds it.
+    /// Makes the failure of a core error, without a file; `Failure::new` adds it.
     fn from(error: &Error) -> Self {
         let exit = match error {
             Error::Interrupted { signal } => Exit::after(*signal),
