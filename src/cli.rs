@@ -13,7 +13,7 @@ use crate::ui::report::{Failure, Report};
 
 mod hints;
 
-/// Look at, fork and move in the session trees of coding agents
+/// View, fork and navigate the session trees of coding agents
 ///
 /// A session is the file in which an agent (pi, omp and their relatives) keeps a conversation. Its
 /// entries form a tree: going back to an earlier message starts a branch, and the leaf is where
@@ -43,7 +43,7 @@ ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
 @~3 (3 steps above it; ~N goes with every form), an id or its first characters.
 
 Exit codes: 0 done, 1 a check says no, 2 could not, 3 cancelled by a hook,
-130 and 143 interrupted.")]
+129, 130 and 143 hung up, interrupted and terminated.")]
 pub struct Cli {
     #[command(flatten)]
     global: Global,

@@ -20,7 +20,7 @@ use crate::run::{self, ChildError};
 pub struct Hooks<'h> {
     /// Their commands, in order.
     pub commands: &'h [String],
-    /// How long each may take; zero is for ever.
+    /// How long each may take; zero is no limit.
     pub limit: Duration,
     /// Returns the signal that asked us to stop.
     pub stop: &'h dyn Fn() -> Option<i32>,

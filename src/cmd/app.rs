@@ -23,7 +23,7 @@ use crate::ui::screen::Screen;
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Global {
-    /// Drop warnings and hints
+    /// Do not print warnings and hints
     #[arg(long, short, global = true, hide_short_help = true, help_heading = "Common options")]
     quiet: bool,
     /// When to use colour; auto is on a terminal

@@ -46,7 +46,7 @@ impl Formats for TextOrJson {
 /// How to print what a command has to say. All formats have a `text`, which is the default.
 #[derive(Debug, Args)]
 pub(super) struct FormatArg<F: Formats> {
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value = "text", hide_default_value = true)]
     format: F,
     /// Short for --format json
@@ -156,7 +156,7 @@ pub(super) struct Writing {
     /// Write although another process has the file open
     #[arg(long, hide_short_help = true)]
     force: bool,
-    /// How long to wait for another writer's lock
+    /// How long to wait for the lock of another writer
     #[arg(long, value_name = "SECONDS", default_value = "10", hide_short_help = true, value_parser = world::seconds)]
     lock_timeout: Duration,
 }
@@ -171,10 +171,10 @@ impl Writing {
 /// Options of commands that run hooks.
 #[derive(Clone, Debug, Args)]
 pub(super) struct HookArgs {
-    /// Program to ask before and to tell afterwards; may be given several times
+    /// Program to call before and after; may be given several times
     #[arg(long, value_name = "COMMAND")]
     hook: Vec<String>,
-    /// How long each hook may take; 0 is for ever
+    /// Time limit of each hook; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "60", hide_short_help = true, value_parser = world::seconds)]
     hook_timeout: Duration,
 }

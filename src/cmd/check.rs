@@ -1,4 +1,4 @@
-//! `check`: what is wrong with session files, what it costs, and how to get on.
+//! `check`: what is wrong with session files, what it costs, and how to fix it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ use crate::ui::report::{AboutFile, Failure};
 
 mod why;
 
-/// Say what is wrong with session files, what it costs, and the cure
+/// Report problems in session files, their effects and fixes
 ///
 /// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
 /// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each

@@ -42,7 +42,7 @@ pub struct ContextArgs {
     /// Work from before the first entry
     #[arg(long, conflicts_with = "leaf")]
     root: bool,
-    /// Tell what fills it and what was used for it, instead of the messages
+    /// Print what fills the context and what was used for it, instead of the messages
     #[arg(long)]
     stats: bool,
     /// Compare it with what is seen at this entry: - only at the leaf, + only there

@@ -27,7 +27,7 @@ pub(super) struct SummaryArgs {
     /// Command that writes it; else SESSION_TREE_SUMMARIZER
     #[arg(long, value_name = "COMMAND", requires = "summarize")]
     summarizer: Option<String>,
-    /// How long the summarizer may take; 0 is for ever
+    /// Time limit of the summarizer; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "600", hide_short_help = true, value_parser = world::seconds)]
     summarizer_timeout: Duration,
     /// Instructions for the summarizer, instead of the usual

@@ -20,7 +20,7 @@ Examples:
   session-tree tree latest                            the newest one held here
   session-tree tree session.jsonl --filter user-only  only the prompts
   session-tree tree session.jsonl --branches          its forks and their ends
-  session-tree tree session.jsonl --tips              a row a branch
+  session-tree tree session.jsonl --tips              one row per branch
   session-tree tree session.jsonl --search 'login retry' --since 2d
   session-tree tree session.jsonl --path --leaf label:wip
   session-tree tree session.jsonl --entry user:1      the last prompt, whole
@@ -42,7 +42,7 @@ pub struct TreeArgs {
     /// Show only branch points, ends of branches, and labels
     #[arg(long, conflicts_with = "tips")]
     pub(super) branches: bool,
-    /// Show a row a branch: its end and first words
+    /// Show one row per branch: its end and first words
     #[arg(long)]
     pub(super) tips: bool,
     /// Show only entries at most N steps below the root

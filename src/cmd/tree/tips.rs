@@ -1,4 +1,4 @@
-//! `tree --tips`: a row a branch.
+//! `tree --tips`: one row per branch.
 
 use anyhow::Result;
 
