@@ -23,7 +23,7 @@
 //!
 //! | room | what it holds |
 //! |---|---|
-//! | [`core::check`] | findings, what they cost, how to mend them |
+//! | [`core::check`] | findings, their effects and fixes |
 //! | [`core::edit`] | drafts, label, navigate, branch, and bringing them into a file |
 //! | [`core::context`] | what a model sees: state, messages, sizes, usage, comparison, the summary's prompt |
 //! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, which agent keeps it, what completion offers |
@@ -45,6 +45,36 @@
 //! [`core::problem::Problem`], an error means that the operation cannot be done; nothing from a file reaches
 //! a terminal unescaped; only `ui` prints; only [`core::disk`] changes files, and what was not written here is
 //! copied, not written anew; threads are started only in [`parallel`] and [`run`].
+//!
+//! # Rules
+//!
+//! Where a rule is, and a test that fails when it is broken (`tests/suite/docs/map.rs` finds each):
+//!
+//! | rule | file | test |
+//! |---|---|---|
+//! | only LF ends a line, of any length | `core/read/line.rs` | `lines_do_not_depend_on_the_size_of_blocks` |
+//! | which line is the header, and its version | `core/entry/header.rs` | `versions_are_read_leniently` |
+//! | an unfinished last line is skipped and named | `core/read/load.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
+//! | which entry is the leaf, what the labels are | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
+//! | a cycle is cut, an orphan is a root | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
+//! | what a view shows | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
+//! | the words of a row | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
+//! | which entry an ENTRY is | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
+//! | which file a SESSION is | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
+//! | what a search finds | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
+//! | which messages a context has | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
+//! | which setting is in force | `core/context/mod.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
+//! | where a move goes and what it leaves | `core/edit/navigate.rs` | `a_move_leaves_what_only_the_old_path_has` |
+//! | which summary wins | `core/edit/navigate.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
+//! | what a fork copies | `core/edit/branch.rs` | `a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry` |
+//! | what a label may be | `core/edit/label.rs` | `a_label_is_one_line_without_control_characters` |
+//! | what new entries hang at when others wrote meanwhile | `core/edit/commit.rs` | `entries_get_their_parent_or_are_refused_after_changes_by_others` |
+//! | what a migration changes in a line | `core/migrate/lines.rs` | `old_versions_show_as_the_agents_migrate_them` |
+//! | which files a migration takes, and their backups | `core/migrate/file.rs` | `an_old_file_is_replaced_and_its_backup_has_its_bytes` |
+//! | who holds a lock | `core/disk/lock.rs` | `held_lock_excludes_others_and_has_format_of_agents` |
+//! | a change is whole or not there | `core/disk/write.rs` | `program_that_opens_the_file_while_its_new_form_is_written_is_seen` |
+//! | rights are kept or dropped | `core/disk/rights.rs` | `rights_of_a_group_do_not_reach_another_group` |
+//! | which findings count | `core/check/policy.rs` | `findings_count_as_the_policy_says` |
 //!
 //! # Words
 //!

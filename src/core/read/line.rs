@@ -49,7 +49,7 @@ impl<'s> Lines<'s> {
     /// Calls `each` for every line that starts in `block` until it returns false.
     ///
     /// # Errors
-    /// As [`Source::read_at`].
+    /// As `Source::read_at`.
     pub fn in_block(&mut self, block: Range<u64>, each: impl FnMut(Line<'_>) -> bool) -> Result<()> {
         if block.start == 0 {
             return self.starting_at(block, each);

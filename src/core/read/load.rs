@@ -1,5 +1,5 @@
 //! Finds the header, and reads the lines after it block by block, on several threads. Each block
-//! becomes a [`FilePart`]; [`crate::core::session`] puts the parts together. A part must depend on
+//! becomes a `FilePart`; [`crate::core::session`] puts the parts together. A part must depend on
 //! nothing but its own lines, so that every number of threads gives the same session.
 
 use std::hash::BuildHasher;

@@ -1,5 +1,5 @@
 //! From bytes to parts of a session: [`source`] has the bytes, [`line`] cuts them into lines, [`load`]
-//! reads them in blocks, [`inspect`] notes oddities on the way. How entries hang together is not known
+//! reads them in blocks, `inspect` notes oddities on the way. How entries hang together is not known
 //! here, but in [`crate::core::session`].
 
 pub(crate) mod inspect;

@@ -130,7 +130,7 @@ impl Source {
     /// Returns whether it starts with all bytes of `other`.
     ///
     /// # Errors
-    /// As [`Self::read_at`].
+    /// As `Self::read_at`.
     pub fn starts_with(&self, other: &Self) -> Result<bool> {
         if other.len > self.len {
             return Ok(false);

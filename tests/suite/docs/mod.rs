@@ -6,5 +6,6 @@
 mod examples;
 mod graph;
 mod man;
+mod map;
 mod picture;
 mod readme;
