@@ -1,4 +1,4 @@
-//! From bytes to parts of a session: [`source`] has the bytes, [`line`] cuts them into lines, [`load`]
+//! From bytes to parts of a session: [`source`] has the bytes, [`mod@line`] cuts them into lines, [`load`]
 //! reads them in blocks, `inspect` notes oddities on the way. How entries hang together is not known
 //! here, but in [`crate::core::session`].
 
