@@ -1,9 +1,11 @@
 //! What the tests share: running the binary in a clean environment, and files to run it on.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
@@ -46,7 +48,13 @@ pub fn run_with_input<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, input:
 
 /// Runs a prepared command.
 pub fn finish(command: &mut Command) -> Run {
-    Run::of(command.output().expect("the binary starts"))
+    loop {
+        match command.output() {
+            // A process that another test starts has a copy of the binary open until it is a program of its own.
+            Err(cause) if cause.kind() == ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(1)),
+            output => return Run::of(output.expect("the binary starts")),
+        }
+    }
 }
 
 impl Run {
