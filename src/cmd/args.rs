@@ -98,7 +98,7 @@ impl SessionArg {
             let message = format!("the file was version {version}: it was migrated to 3 in the same step");
             app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
-        if done.closed_torn_line {
+        if done.closed_unfinished_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
             app.report.warn(WarningKind::UnfinishedLine, message, Some(&self.session), None);
         }

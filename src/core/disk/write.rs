@@ -122,7 +122,7 @@ pub enum Appended {
     /// The lines are in the file.
     Done {
         /// Whether an unfinished line of somebody else was closed first.
-        closed_torn_line: bool,
+        closed_unfinished_line: bool,
         /// What else there is to say.
         effects: SideEffects,
     },
@@ -156,15 +156,15 @@ pub fn append(
         let mut added = vec![0; usize::try_from(now.len - read.at).unwrap_or(usize::MAX)];
         lock.file().read_exact_at(&mut added, read.at).map_err(Error::io("cannot read"))?;
         let tail = added.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let is_torn = tail < added.len() && !is_whole(&added[tail..]);
-        if is_torn && waited < GRACE {
+        let is_unfinished = tail < added.len() && !is_whole(&added[tail..]);
+        if is_unfinished && waited < GRACE {
             drop(lock);
             options.wait.check()?;
             thread::sleep(TURN);
             waited += TURN;
             continue;
         }
-        let known = if is_torn { &added[..tail] } else { &added[..] };
+        let known = if is_unfinished { &added[..tail] } else { &added[..] };
         let mut bytes = if tail < added.len() { b"\n".to_vec() } else { Vec::new() };
         bytes.extend_from_slice(&lines(&Added { bytes: known })?);
         if !lock.holds(&place.path) {
@@ -174,7 +174,7 @@ pub fn append(
         // The sync needs no lock, and takes longest.
         let unsynced = lock.unlock().sync_all().err().map(Unsynced::Data);
         let effects = SideEffects { unsynced, ..SideEffects::default() };
-        return Ok(Appended::Done { closed_torn_line: is_torn, effects });
+        return Ok(Appended::Done { closed_unfinished_line: is_unfinished, effects });
     }
 }
 

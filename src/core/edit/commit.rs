@@ -72,7 +72,7 @@ pub struct Committed {
     /// The version that the file had, if it was migrated.
     pub migrated_from: Option<u32>,
     /// Whether an unfinished line of somebody else was closed first.
-    pub closed_torn_line: bool,
+    pub closed_unfinished_line: bool,
     /// What else was done, or could not be.
     pub effects: SideEffects,
 }
@@ -177,8 +177,8 @@ impl Commit<'_> {
             Ok(lines)
         })?;
         Ok(match (appended, done) {
-            (Appended::Done { closed_torn_line, effects }, Some((ids, anchor))) => {
-                Some(Committed { ids, anchor, migrated_from: None, closed_torn_line, effects })
+            (Appended::Done { closed_unfinished_line, effects }, Some((ids, anchor))) => {
+                Some(Committed { ids, anchor, migrated_from: None, closed_unfinished_line, effects })
             }
             _ => None,
         })
@@ -202,8 +202,8 @@ impl Commit<'_> {
         make: &mut dyn FnMut(&mut Draft<'_>),
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
-        let is_torn = has_torn_line(session)?;
-        if is_torn && place.changes_soon(self.file.options)? {
+        let is_unfinished = has_unfinished_line(session)?;
+        if is_unfinished && place.changes_soon(self.file.options)? {
             return Ok(None);
         }
         let anchor = self.anchor(session, None);
@@ -218,7 +218,13 @@ impl Commit<'_> {
             let written = out.write_all(end).and_then(|()| out.write_all(&lines));
             written.map_err(|cause| Error::writing("cannot write", cause))
         })?;
-        Ok(Some(Committed { ids, anchor, migrated_from: Some(session.version), closed_torn_line: is_torn, effects }))
+        Ok(Some(Committed {
+            ids,
+            anchor,
+            migrated_from: Some(session.version),
+            closed_unfinished_line: is_unfinished,
+            effects,
+        }))
     }
 
     /// Returns what the first entry becomes a child of; `added` is the leaf that others added.
@@ -237,7 +243,7 @@ impl Commit<'_> {
 }
 
 /// Returns whether the last line of what was read is unfinished.
-fn has_torn_line(session: &Session) -> Result<bool> {
+fn has_unfinished_line(session: &Session) -> Result<bool> {
     let len = session.source.len().saturating_sub(session.read_to);
     let mut tail = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
     session.source.read_at(&mut tail, session.read_to)?;

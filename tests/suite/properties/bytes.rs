@@ -126,10 +126,10 @@ fn cut_at_any_byte_loses_no_whole_line() {
         assert_eq!(ids(&session, session.nodes()), expected, "cut at {cut}");
         let torn: Vec<_> = session.problems.list().into_iter().map(|problem| (problem.kind, problem.line)).collect();
         let line = u32::try_from(bytes.split(|&byte| byte == b'\n').count()).unwrap();
-        let is_torn = ends.last() == Some(&false);
+        let is_unfinished = ends.last() == Some(&false);
         assert_eq!(
             torn,
-            if is_torn { vec![(WarningKind::UnfinishedLine, Some(line))] } else { vec![] },
+            if is_unfinished { vec![(WarningKind::UnfinishedLine, Some(line))] } else { vec![] },
             "cut at {cut}"
         );
     }
