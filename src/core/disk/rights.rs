@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{self as unix, MetadataExt, PermissionsExt};
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
 
 use crate::core::read::source::Source;
 
@@ -24,7 +24,7 @@ const GROUP: u32 = 0o070;
 const LARGEST: usize = 64 * 1024;
 
 /// The rights that a file gives: mode, owner, group, access list and the attributes of users.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// `None` leaves the mode to the system.
     mode: Option<u32>,
@@ -76,6 +76,8 @@ impl Rights {
             let _ = given.or_else(|_| unix::fchown(file, None, Some(group)));
             has_group = file.metadata()?.gid() == group;
         }
+        // A folder may give its files an access list of its own, which would let others in.
+        let _ = fremovexattr(file, OsStr::from_bytes(ACCESS_LIST));
         let has_list = self.attributes.iter().any(|(name, _)| name == ACCESS_LIST);
         // Where there is an access list, these bits are its mask, which comes with the list.
         let narrow = if has_group && !has_list { mode } else { mode & !GROUP };

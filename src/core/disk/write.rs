@@ -237,7 +237,7 @@ pub fn replace(
     drop(may_write);
     let temporary = Temporary::beside(&place.path, &rights, options.wait, fill)?;
     let cannot = |cause| Error::writing("cannot keep permissions and time", cause);
-    let dropped_rights = !rights.give(&temporary.file).map_err(cannot)?;
+    let mut dropped_rights = !rights.give(&temporary.file).map_err(cannot)?;
     if keep_time {
         old.modified().and_then(|time| temporary.file.set_modified(time)).map_err(cannot)?;
     }
@@ -251,6 +251,11 @@ pub fn replace(
     if let Some(holder) = holder::glance(lock.file()).filter(|_| !options.force) {
         return Err(Error::InUse { holder, replaces: true });
     }
+    // Somebody may have taken rights away while the new form was written.
+    let now = Rights::of(lock.file()).map_err(Error::io("cannot look at the file"))?;
+    if now != rights {
+        dropped_rights = !now.give(&temporary.file).map_err(cannot)?;
+    }
     temporary.check()?;
     if !lock.holds(&place.path) {
         return Err(Error::Changed { line: None });
@@ -262,7 +267,7 @@ pub fn replace(
         }
         _ => temporary.keep(),
     }
-    carry_over(lock.file(), &temporary.file, now.len);
+    carry_over(lock.file(), &temporary.file, place.stat.len);
     drop(lock);
     // What was the temporary file's own lock is the session's now, and none is held over a sync.
     let _ = temporary.file.unlock();

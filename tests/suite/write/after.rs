@@ -404,6 +404,39 @@ fn access_list_of_a_session_is_kept_and_never_becomes_rights_of_the_group() {
 }
 
 #[test]
+fn access_list_that_a_folder_gives_its_files_is_not_taken_over() {
+    let scratch = Scratch::bytes(V1.as_bytes());
+    set_mode(scratch.path("s.jsonl"), 0o640);
+    let flags = rustix::fs::XattrFlags::empty();
+    if rustix::fs::setxattr(scratch.path(""), "system.posix_acl_default", &access_list(), flags).is_err() {
+        return;
+    }
+    scratch.run("migrate s.jsonl --backup").ok();
+    scratch.run("branch s.jsonl --at @ --output fork").ok();
+    for name in ["s.jsonl", "s.jsonl.orig", "fork"] {
+        let mut list = [0; 1000];
+        assert!(rustix::fs::getxattr(scratch.path(name), "system.posix_acl_access", &mut list[..]).is_err(), "{name}");
+        assert_eq!(crate::write::scene::mode(scratch.path(name)), 0o640, "{name}");
+    }
+}
+
+#[test]
+fn rights_taken_away_while_the_new_form_is_written_stay_away() {
+    let scratch = Scratch::bytes(V1.as_bytes());
+    let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
+    set_mode(&path, 0o644);
+    let source = Source::open(&path).unwrap();
+    let place = Place::new(&path, source.state().unwrap()).unwrap();
+    let options = WriteOptions { wait: wait(), force: false };
+    write::replace(&place, options, false, &mut |out| {
+        set_mode(&path, 0o600);
+        out.write_all(b"new").map_err(|cause| Error::writing("cannot write", cause))
+    })
+    .unwrap();
+    assert_eq!(crate::write::scene::mode(&path), 0o600);
+}
+
+#[test]
 fn rights_of_a_group_do_not_reach_another_group() {
     const NOBODY: u32 = 65534;
     if !rustix::process::geteuid().is_root() {
