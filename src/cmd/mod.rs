@@ -63,6 +63,19 @@ fn warn_of(app: &App, effects: &SideEffects, path: &Path) {
     if effects.dropped_rights {
         warn(WarningKind::RightsDropped, "its group or access list could not be kept: their rights are dropped");
     }
+    match &effects.late {
+        Some(Ok(bytes)) if *bytes > 0 => {
+            let message =
+                format!("another program appended {bytes} bytes while the file was replaced: they follow as they are");
+            warn(WarningKind::LateBytes, &message);
+        }
+        Some(Err(cause)) => {
+            let message =
+                format!("what another program appended while the file was replaced is lost: {}", reason(cause));
+            warn(WarningKind::LateBytes, &message);
+        }
+        _ => {}
+    }
     if let Some(Unsynced::Folder(cause)) = &effects.unsynced {
         let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));
         warn(WarningKind::FolderNotSynced, &message);

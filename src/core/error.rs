@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::core::words::{counted, listed};
+use crate::core::words::{counted, listed, shell_word};
 
 listed! {
     /// The kinds of failures.
@@ -270,9 +270,9 @@ impl Error {
             Self::ReadOnly { .. } => Some("write to a copy, or to another folder".to_owned()),
             Self::Locked { holder, record } => {
                 let who = holder.map_or("it".to_owned(), |pid| format!("process {pid}"));
-                let record = record.display();
+                let record = shell_word(record.as_os_str());
                 Some(format!(
-                    "wait for {who}, or give it more time with `--lock-timeout`; if nothing works on the session, remove `{record}`"
+                    "wait for {who}, or give it more time with `--lock-timeout`; if nothing works on the session, `rm {record}`"
                 ))
             }
             Self::InUse { holder, replaces: false } => {

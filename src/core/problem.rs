@@ -58,6 +58,8 @@ listed! {
         FolderNotSynced = "folder-not-synced",
         /// a new form, a copy or a fork of a file could not get its group or access list: their rights are dropped
         RightsDropped = "rights-dropped",
+        /// another program, without a lock, appended in the moment in which the file was replaced
+        LateBytes = "late-bytes",
         /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",
         /// the baseline is left as it was, since a file could not be read: its known findings would be lost

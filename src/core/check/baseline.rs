@@ -53,7 +53,7 @@ impl Baseline {
         let no_file =
             || Error::Usage { message: "the baseline must be a file".to_owned(), hint: "name a file".to_owned() };
         let place = Place::new(path, Source::open(path)?.state().ok_or_else(no_file)?)?;
-        write::replace(&place, WriteOptions { wait, force: false }, false, &mut |out| self.write(out))
+        write::replace(&place, WriteOptions { wait, force: false }, false, &|| true, &mut |out| self.write(out))
     }
 
     fn read(text: &[u8]) -> Result<Self> {

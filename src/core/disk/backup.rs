@@ -1,20 +1,22 @@
 //! A copy of a file beside it, before the file is replaced. It is never removed while it may be the only
 //! copy of what the file was.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::lock::LockWait;
+use super::name::{goes_by, sync_folder};
 use super::rights::Rights;
-use super::write::{Place, Unsynced, create, sync_folder};
+use super::write::{Place, Unsynced, create};
 use crate::core::error::{Error, Result};
 use crate::core::read::source::Source;
 
-/// A copy of a file beside it.
+/// A copy of a file beside it, open and with a shared lock as long as a run relies on it.
 #[derive(Debug)]
 pub struct Backup {
     path: PathBuf,
+    file: File,
     /// Whether it was there before, as a run that was killed leaves it.
     existed: bool,
 }
@@ -27,20 +29,33 @@ impl Backup {
     /// [`Error::Exists`] if there is something else of this name; also as [`create`].
     pub fn make(place: &Place, source: &Source, path: PathBuf, wait: LockWait<'_>) -> Result<Self> {
         if Self::is_made(source, &path)? {
-            return Ok(Self { path, existed: true });
+            return Self::hold(path, true);
         }
         let created = match create(&path, &Rights::like(source), wait, &mut |out| source.copy_to(out)) {
             // Another run may have made the same one meanwhile.
-            Err(Error::Exists { .. }) if Self::is_made(source, &path)? => return Ok(Self { path, existed: true }),
+            Err(Error::Exists { .. }) if Self::is_made(source, &path)? => return Self::hold(path, true),
             created => created?,
         };
-        let made = Self { path, existed: false };
+        let made = Self::hold(path, false)?;
         // The old file is about to go: a copy of it that may not be on the disk is none.
         if let Some(Unsynced::Data(cause) | Unsynced::Folder(cause)) = created.unsynced {
             made.discard(place.path());
             return Err(Error::Io { doing: "cannot sync the backup", cause });
         }
         Ok(made)
+    }
+
+    /// Opens a backup, and holds it so that no other run discards it.
+    fn hold(path: PathBuf, existed: bool) -> Result<Self> {
+        let file = File::open(&path).map_err(Error::io("cannot open the backup"))?;
+        let is_held = !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        let held = Self { path, file, existed };
+        if is_held && held.is_there() { Ok(held) } else { Err(Error::Changed { line: None }) }
+    }
+
+    /// Returns whether it still goes by its name.
+    pub fn is_there(&self) -> bool {
+        goes_by(&self.file, &self.path)
     }
 
     /// Returns whether there is a backup with the bytes of a file; one that cannot be synced is
@@ -65,11 +80,15 @@ impl Backup {
         synced.map_err(Error::io("cannot sync the backup")).map(|()| true)
     }
 
-    /// Removes a copy that this run made and nobody needs: the file still starts with all its bytes.
-    pub fn discard(self, file: &Path) {
+    /// Removes a copy that this run made and nobody needs: the file still starts with all its bytes, and
+    /// no other run that is about to replace the file took the copy as made.
+    /// Returns whether a copy that this run made stays.
+    pub fn discard(self, file: &Path) -> bool {
         let is_needless = || Source::open(file)?.starts_with(&Source::open(&self.path)?);
-        if !self.existed && is_needless().unwrap_or(false) {
-            let _ = fs::remove_file(&self.path);
+        if self.existed {
+            return false;
         }
+        let is_wanted = || matches!(self.file.try_lock(), Err(TryLockError::WouldBlock));
+        !(is_needless().unwrap_or(false) && !is_wanted() && self.is_there() && fs::remove_file(&self.path).is_ok())
     }
 }

@@ -7,7 +7,6 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -15,8 +14,8 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::Pid;
-use uuid::Uuid;
 
+use super::name::{beside, goes_by, rename_new};
 use crate::core::error::{Error, Result};
 
 /// How long a turn of waiting is.
@@ -25,8 +24,6 @@ const TURN: Duration = Duration::from_millis(10);
 const RIPE: i64 = 2000;
 /// The longest record that is read, in bytes.
 const RECORD: u64 = 256;
-/// The longest name that file systems take, in bytes.
-const LONGEST_NAME: usize = 255;
 
 /// How long to wait for a lock, and what that needs: the clock, and the signal that ends it.
 #[derive(Clone, Copy)]
@@ -109,25 +106,6 @@ impl Lock {
     }
 }
 
-/// Returns the hidden name of a companion of a file. A name that would be too long is cut, and
-/// told from others by a hash of it.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
-    let name = path.file_name().unwrap_or_default();
-    let mut hidden = std::ffi::OsString::from(".");
-    let room = LONGEST_NAME.saturating_sub(ending.len() + 2);
-    if name.len() <= room {
-        hidden.push(name);
-    } else {
-        let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()).simple().to_string();
-        let text = name.to_string_lossy();
-        let kept = text.floor_char_boundary(room.saturating_sub(hash.len() + 1).min(text.len()));
-        hidden.push(format!("{}~{hash}", &text[..kept]));
-    }
-    hidden.push(".");
-    hidden.push(ending);
-    path.with_file_name(hidden)
-}
-
 /// Returns whether a process exists, also one that is not ours.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
@@ -148,12 +126,6 @@ fn flock(path: &Path) -> Result<Option<File>> {
         },
     }
     Ok(goes_by(&file, path).then_some(file))
-}
-
-/// Returns whether an open file still goes by a name.
-pub(crate) fn goes_by(file: &File, path: &Path) -> bool {
-    let id = |meta: fs::Metadata| (meta.dev(), meta.ino());
-    matches!((file.metadata().map(id), fs::metadata(path).map(id)), (Ok(file), Ok(named)) if file == named)
 }
 
 /// A record beside the file that is ours; removed when dropped. It is kept open, so that reading
@@ -229,10 +201,17 @@ impl Suspect {
         if fs::rename(record, &aside).is_err() {
             return Ok(());
         }
-        if !matches!(read(&aside), Ok(Some((taken, _))) if taken == text) {
-            let _ = fs::hard_link(&aside, record);
+        if matches!(read(&aside), Ok(Some((taken, _))) if taken == text) {
+            return fs::remove_file(&aside).map_err(cannot("cannot clear a stale lock"));
         }
-        fs::remove_file(&aside).map_err(cannot("cannot clear a stale lock"))
+        match rename_new(&aside, record) {
+            // A third taker has the name by now: of two records one has to go.
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => fs::remove_file(&aside),
+            // There are no links here; a record that comes in this moment is less than one that is held.
+            Err(_) => fs::rename(&aside, record),
+            Ok(()) => Ok(()),
+        }
+        .map_err(cannot("cannot put back a lock"))
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod backup;
 pub mod holder;
 pub mod lock;
+mod name;
 pub mod rights;
 mod temporary;
 pub mod write;

@@ -11,6 +11,7 @@ use std::os::unix::fs::{self as unix, MetadataExt, PermissionsExt};
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fremovexattr, fsetxattr};
+use rustix::io::Errno;
 
 use crate::core::read::source::Source;
 
@@ -30,6 +31,8 @@ pub struct Rights {
     mode: Option<u32>,
     owner: Option<(u32, u32)>,
     attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Whether these are all attributes; else there may be an access list that cannot be read.
+    is_known: bool,
 }
 
 impl Rights {
@@ -40,7 +43,9 @@ impl Rights {
     pub fn of(file: &File) -> io::Result<Self> {
         let meta = file.metadata()?;
         let mode = Some(meta.permissions().mode() & 0o7777);
-        Ok(Self { mode, owner: Some((meta.uid(), meta.gid())), attributes: attributes(file) })
+        let read = attributes(file);
+        let (is_known, attributes) = (read.is_ok(), read.unwrap_or_default());
+        Ok(Self { mode, owner: Some((meta.uid(), meta.gid())), attributes, is_known })
     }
 
     /// Returns the rights of what was read; those of [`Self::private`] if it is not a file.
@@ -50,12 +55,12 @@ impl Rights {
 
     /// Returns rights for the owner alone: for a session that comes from no file.
     pub fn private() -> Self {
-        Self { mode: Some(0o600), owner: None, attributes: Vec::new() }
+        Self { mode: Some(0o600), owner: None, attributes: Vec::new(), is_known: true }
     }
 
     /// Returns the rights that the system gives to a new file.
     pub fn usual() -> Self {
-        Self { mode: None, owner: None, attributes: Vec::new() }
+        Self { mode: None, owner: None, attributes: Vec::new(), is_known: true }
     }
 
     /// Returns the mode to make a file with, before it has these rights: nobody else may look into it.
@@ -80,9 +85,9 @@ impl Rights {
         let _ = fremovexattr(file, OsStr::from_bytes(ACCESS_LIST));
         let has_list = self.attributes.iter().any(|(name, _)| name == ACCESS_LIST);
         // Where there is an access list, these bits are its mask, which comes with the list.
-        let narrow = if has_group && !has_list { mode } else { mode & !GROUP };
+        let narrow = if has_group && !has_list && self.is_known { mode } else { mode & !GROUP };
         file.set_permissions(Permissions::from_mode(narrow))?;
-        let mut has_all = has_group || mode & GROUP == 0;
+        let mut has_all = has_group && self.is_known || mode & GROUP == 0;
         for (name, value) in self.attributes.iter().filter(|(name, _)| has_group || name != ACCESS_LIST) {
             has_all &= fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty()).is_ok();
         }
@@ -91,16 +96,17 @@ impl Rights {
 }
 
 /// Returns the access list and the attributes of users, where the file system has such.
-fn attributes(file: &File) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn attributes(file: &File) -> rustix::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let mut names = Vec::with_capacity(LARGEST);
-    if flistxattr(file, spare_capacity(&mut names)).is_err() {
-        return Vec::new();
-    }
+    match flistxattr(file, spare_capacity(&mut names)) {
+        Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
+        listed => listed?,
+    };
     let is_kept = |name: &&[u8]| *name == ACCESS_LIST || name.starts_with(USER);
     let value = |name: &[u8]| {
         let mut value = Vec::with_capacity(LARGEST);
-        fgetxattr(file, OsStr::from_bytes(name), spare_capacity(&mut value)).ok()?;
-        Some((name.to_owned(), value))
+        fgetxattr(file, OsStr::from_bytes(name), spare_capacity(&mut value))?;
+        Ok((name.to_owned(), value))
     };
-    names.split(|&byte| byte == 0).filter(is_kept).filter_map(value).collect()
+    names.split(|&byte| byte == 0).filter(is_kept).map(value).collect()
 }

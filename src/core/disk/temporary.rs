@@ -10,7 +10,8 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::holder;
-use super::lock::{LockWait, beside, is_alive};
+use super::lock::{LockWait, is_alive};
+use super::name::{beside, folder_of};
 use super::rights::Rights;
 use crate::core::error::{Error, Result};
 
@@ -33,8 +34,8 @@ impl Temporary {
         clear_left_over(path);
         let hidden = beside(path, &format!("session-tree.{}.tmp", process::id()));
         if !ours().insert(hidden.clone()) {
-            // Another thread of ours is writing the same file.
-            return Err(Error::Locked { holder: Some(process::id()), record: hidden });
+            // Another thread of ours is writing the same file, under another of its names.
+            return Err(Error::Changed { line: None });
         }
         // One of this name that is not ours is of an earlier process with our id, or of one with
         // our id in another container.
@@ -103,11 +104,6 @@ impl Drop for Temporary {
         }
         ours().remove(&self.path);
     }
-}
-
-/// Returns the folder that a file is in.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Removes the temporary files that dead processes left in the folder of a file; once is enough.

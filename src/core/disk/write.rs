@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{CWD, RenameFlags};
-
 use super::holder;
-use super::lock::{Lock, LockWait, goes_by};
+use super::lock::{Lock, LockWait};
+use super::name::{goes_by, rename_new, sync_folder};
 use super::rights::Rights;
-use super::temporary::{Temporary, clear_left_over, folder_of};
+use super::temporary::{Temporary, clear_left_over};
 use crate::core::error::{Error, Result};
 use crate::core::read::source::FileState;
 
@@ -212,19 +211,24 @@ pub struct SideEffects {
     pub broke_links: bool,
     /// The group or access list of the old file could not be kept: their rights are dropped.
     pub dropped_rights: bool,
+    /// How many bytes somebody without a lock appended to the file in the moment before it was replaced,
+    /// which follow in the new one as they are; or why they are not there.
+    pub late: Option<io::Result<u64>>,
     /// What is not on the disk.
     pub unsynced: Option<Unsynced>,
 }
 
-/// Replaces a file by what `fill` writes, all at once. `keep_time` keeps the modification time.
+/// Replaces a file by what `fill` writes, all at once. `keep_time` keeps the modification time;
+/// `may_replace` is asked under the lock, last of all.
 ///
 /// # Errors
-/// [`Error::Changed`] if it is no longer what was read, [`Error::Locked`], [`Error::InUse`],
+/// [`Error::Changed`] if it is no longer what was read or may not be replaced, [`Error::Locked`], [`Error::InUse`],
 /// [`Error::ReadOnly`], [`Error::Io`], and what `fill` says. After an error the file is what it was.
 pub fn replace(
     place: &Place,
     options: WriteOptions<'_>,
     keep_time: bool,
+    may_replace: &dyn Fn() -> bool,
     fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
 ) -> Result<SideEffects> {
     place.refuse_if_held(options, true)?;
@@ -243,10 +247,6 @@ pub fn replace(
     }
     temporary.sync()?;
     let lock = Lock::take(&place.path, options.wait)?;
-    let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
-    if now != place.stat {
-        return Err(Error::Changed { line: None });
-    }
     // Who opened it while its new form was written would go on in a file that nobody finds.
     if let Some(holder) = holder::glance(lock.file()).filter(|_| !options.force) {
         return Err(Error::InUse { holder, replaces: true });
@@ -257,7 +257,9 @@ pub fn replace(
         dropped_rights = !now.give(&temporary.file).map_err(cannot)?;
     }
     temporary.check()?;
-    if !lock.holds(&place.path) {
+    // Last of all: what comes after this look is only noticed when it is done.
+    let now = FileState::of(&lock.file().metadata().map_err(Error::io("cannot look at the file"))?);
+    if now != place.stat || !lock.holds(&place.path) || !may_replace() {
         return Err(Error::Changed { line: None });
     }
     match fs::rename(&temporary.path, &place.path) {
@@ -267,24 +269,28 @@ pub fn replace(
         }
         _ => temporary.keep(),
     }
-    carry_over(lock.file(), &temporary.file, place.stat.len);
+    let late = carry_over(lock.file(), &temporary.file, place.stat.len);
     drop(lock);
+    let late = late.and_then(|bytes| if bytes > 0 { temporary.file.sync_all().map(|()| bytes) } else { Ok(0) });
     // What was the temporary file's own lock is the session's now, and none is held over a sync.
     let _ = temporary.file.unlock();
     let unsynced = sync_folder(&place.path).err().map(Unsynced::Folder);
-    Ok(SideEffects { broke_links: old.nlink() > 1, dropped_rights, unsynced })
+    Ok(SideEffects { broke_links: old.nlink() > 1, dropped_rights, late: Some(late), unsynced })
 }
 
-/// Brings what somebody without a lock appended to the old file in the moment before the rename into
-/// the new one. Nothing can be said of it that would help, so its failure is not reported.
-fn carry_over(old: &File, mut new: &File, len: u64) {
-    let now = old.metadata().map_or(0, |meta| meta.len());
-    if now > len && now - len <= ADDED {
-        let mut late = vec![0; usize::try_from(now - len).unwrap_or(0)];
-        if old.read_exact_at(&mut late, len).is_ok() {
-            let _ = new.write_all(&late).and_then(|()| new.sync_all());
-        }
+/// Copies what was appended to the old file after `len` to the end of the new one, and returns how many
+/// bytes that was.
+fn carry_over(old: &File, mut new: &File, len: u64) -> io::Result<u64> {
+    let late = old.metadata()?.len().saturating_sub(len);
+    let (mut at, end) = (len, len + late);
+    let mut window = vec![0; usize::try_from(late.min(ADDED)).unwrap_or(0)];
+    while at < end {
+        let count = window.len().min(usize::try_from(end - at).unwrap_or(usize::MAX));
+        old.read_exact_at(&mut window[..count], at)?;
+        new.write_all(&window[..count])?;
+        at += count as u64;
     }
+    Ok(late)
 }
 
 /// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing.
@@ -306,28 +312,14 @@ pub fn create(
     let given = rights.give(&temporary.file);
     let dropped_rights = !given.map_err(|cause| Error::writing("cannot set permissions", cause))?;
     temporary.sync()?;
-    let moved = rustix::fs::renameat_with(CWD, &temporary.path, CWD, path, RenameFlags::NOREPLACE);
-    match moved.map_err(io::Error::from) {
-        Ok(()) => temporary.keep(),
-        Err(_) if goes_by(&temporary.file, path) => temporary.keep(),
-        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Err(exists()),
-        // Not every file system can rename so; every one that has links can do this.
-        Err(_) => match fs::hard_link(&temporary.path, path) {
-            Ok(()) => {}
-            Err(_) if goes_by(&temporary.file, path) => {}
-            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => return Err(exists()),
-            Err(cause) => return Err(Error::writing("cannot put the new file in place", cause)),
-        },
-    }
-    Ok(SideEffects { broke_links: false, dropped_rights, unsynced: sync_folder(path).err().map(Unsynced::Folder) })
-}
-
-pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
-    match File::open(folder_of(path)) {
-        // A folder that may be written to but not read cannot be synced; the change is made all the same.
-        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        folder => folder?.sync_all(),
-    }
+    temporary.check()?;
+    rename_new(&temporary.path, path).map_err(|cause| match cause.kind() {
+        io::ErrorKind::AlreadyExists => exists(),
+        _ => Error::writing("cannot put the new file in place", cause),
+    })?;
+    temporary.keep();
+    let unsynced = sync_folder(path).err().map(Unsynced::Folder);
+    Ok(SideEffects { dropped_rights, unsynced, ..SideEffects::default() })
 }
 
 #[cfg(test)]
@@ -345,9 +337,17 @@ mod tests {
         let new_file = File::create(&new).unwrap();
         let old_file = File::open(&old).unwrap();
         for expected in ["", "late\n"] {
-            carry_over(&old_file, &new_file, 5);
+            assert_eq!(carry_over(&old_file, &new_file, 5).unwrap(), expected.len() as u64);
             assert_eq!(fs::read_to_string(&new).unwrap(), expected);
             OpenOptions::new().append(true).open(&old).unwrap().write_all(b"late\n").unwrap();
         }
+        let read_only = File::open(&new).unwrap();
+        assert!(carry_over(&old_file, &read_only, 5).is_err(), "what cannot be carried over is not hidden");
+        // More than one window, and part of another.
+        let long = vec![b'x'; 2 * usize::try_from(super::ADDED).unwrap() + 7];
+        OpenOptions::new().append(true).open(&old).unwrap().write_all(&long).unwrap();
+        let new_file = File::create(&new).unwrap();
+        assert_eq!(carry_over(&old_file, &new_file, 15).unwrap(), long.len() as u64);
+        assert_eq!(fs::read(&new).unwrap(), long);
     }
 }

@@ -211,7 +211,7 @@ impl Commit<'_> {
         let mut draft = Draft::new(ids, anchor.clone(), &is_taken);
         make(&mut draft);
         let Draft { lines, ids, .. } = draft;
-        let effects = write::replace(&place, self.file.options, false, &mut |out| {
+        let effects = write::replace(&place, self.file.options, false, &|| true, &mut |out| {
             let mut out = LineEndTracker { out, ends_line: true };
             migrate::copy(&session.source, UnfinishedLine::Copy, &mut out)?;
             let end: &[u8] = if out.ends_line { b"" } else { b"\n" };

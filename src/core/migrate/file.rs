@@ -90,15 +90,15 @@ impl Outcome {
 /// Migrates a file in place, as [`copy`] does. What `watch` makes of the opened file lives as long as
 /// it is read.
 pub fn migrate<G>(path: &Path, options: &Options<'_>, watch: &dyn Fn(&Source) -> G) -> Outcome {
-    let mut from = None;
-    let mut attempt = || once(path, options, watch, &mut from);
-    let mut done = attempt();
+    let (mut from, mut keeps_backup) = (None, false);
+    let mut done = once(path, options, watch, &mut from, &mut keeps_backup);
     for _ in 1..ATTEMPTS {
-        if !matches!(done, Err(Error::Changed { .. })) {
+        // A backup that is the only copy of what the file was would be in the way of another one.
+        if keeps_backup || !matches!(done, Err(Error::Changed { .. })) {
             break;
         }
         // Perhaps another run, or another name of the same file, has just migrated it.
-        done = attempt();
+        done = once(path, options, watch, &mut from, &mut keeps_backup);
     }
     done.unwrap_or_else(|error| Outcome::failed(from, error))
 }
@@ -108,6 +108,7 @@ fn once<G>(
     options: &Options<'_>,
     watch: &dyn Fn(&Source) -> G,
     from: &mut Option<u32>,
+    keeps_backup: &mut bool,
 ) -> Result<Outcome> {
     let Options { only_report, backup, options } = *options;
     options.wait.check()?;
@@ -139,9 +140,11 @@ fn once<G>(
         let is_there = fs::metadata(place.path()).is_ok_and(|meta| FileState::of(&meta) == stat);
         if is_there { error } else { Error::Changed { line: None } }
     })?;
-    let replaced = write::replace(&place, options, true, &mut |out| copy(&source, UnfinishedLine::Refuse, out));
+    let has_backup = || backup.as_ref().is_none_or(Backup::is_there);
+    let fill = &mut |out: &mut dyn Write| copy(&source, UnfinishedLine::Refuse, out);
+    let replaced = write::replace(&place, options, true, &has_backup, fill);
     if let (Err(_), Some(backup)) = (&replaced, backup) {
-        backup.discard(place.path());
+        *keeps_backup = backup.discard(place.path());
     }
     Ok(Outcome { status: Status::Migrated, effects: replaced?, ..outcome })
 }

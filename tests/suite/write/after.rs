@@ -85,6 +85,27 @@ fn backup_is_only_discarded_if_the_file_still_has_its_bytes() {
 }
 
 #[test]
+fn backup_that_another_run_took_as_made_stays() {
+    let scratch = Scratch::bytes(V1.as_bytes());
+    let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
+    let source = Source::open(&path).unwrap();
+    let place = Place::new(&path, source.state().unwrap()).unwrap();
+    let copy = scratch.path("s.jsonl.orig");
+    let make = || Backup::make(&place, &source, copy.clone(), wait()).unwrap();
+    let (first, second) = (make(), make());
+    assert!(first.discard(&path), "another run relies on the copy: it stays");
+    assert!(second.is_there());
+    assert!(!second.discard(&path), "nor does a run remove what it did not make");
+    fs::remove_file(&copy).unwrap();
+    let (first, second) = (make(), make());
+    fs::remove_file(&copy).unwrap();
+    assert!(!second.is_there(), "the user removed it: the file is not replaced without one");
+    drop((first, second));
+    let first = make();
+    assert!(!first.discard(&path) && !copy.exists(), "nobody relies on it: it goes");
+}
+
+#[test]
 fn temporary_files_of_dead_processes_go_though_nothing_is_to_migrate() {
     let scratch = forked();
     let left = format!(".s.jsonl.session-tree.{}.tmp", crate::write::scene::dead_pid());
@@ -103,7 +124,7 @@ fn program_that_opens_the_file_while_its_new_form_is_written_is_seen() {
         let source = Source::open(&path).unwrap();
         let place = Place::new(&path, source.state().unwrap()).unwrap();
         let mut agent = None;
-        let replaced = write::replace(&place, WriteOptions { wait: wait(), force }, false, &mut |out| {
+        let replaced = write::replace(&place, WriteOptions { wait: wait(), force }, false, &|| true, &mut |out| {
             agent = Some(Other::start("exec 3>>\"$1\"", &path));
             out.write_all(b"new").map_err(|cause| Error::writing("cannot write", cause))
         });
@@ -428,7 +449,7 @@ fn rights_taken_away_while_the_new_form_is_written_stay_away() {
     let source = Source::open(&path).unwrap();
     let place = Place::new(&path, source.state().unwrap()).unwrap();
     let options = WriteOptions { wait: wait(), force: false };
-    write::replace(&place, options, false, &mut |out| {
+    write::replace(&place, options, false, &|| true, &mut |out| {
         set_mode(&path, 0o600);
         out.write_all(b"new").map_err(|cause| Error::writing("cannot write", cause))
     })
