@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Code, Detail, RawFinding};
+use super::codes::Code;
+use super::finding::{Detail, RawFinding};
 use crate::core::context::{self, ContextMessage};
 use crate::core::entry::{Kind, Role, StopReason};
 use crate::core::error::Result;

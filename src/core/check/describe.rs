@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 
+use super::codes::Code;
+use super::finding::{Detail, Finding, RawFinding};
+use super::lines;
 use super::path::Continuation;
-use super::{Code, Detail, Finding, RawFinding, lines};
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
 use crate::core::read::inspect::{self, LineNotes, Oddity};

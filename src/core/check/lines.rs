@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Code, Detail, RawFinding};
+use super::codes::Code;
+use super::finding::{Detail, RawFinding};
 use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::read::inspect::{LineNotes, OddLine, Oddity};
 use crate::core::session::Session;

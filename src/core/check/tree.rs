@@ -1,7 +1,8 @@
 //! Findings in how entries are connected: cuts, loops, duplicate ids, labels, times, and the leaf.
 
+use super::codes::Code;
+use super::finding::{Detail, RawFinding};
 use super::path::{self, PathCuts};
-use super::{Code, Detail, RawFinding};
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
