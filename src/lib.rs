@@ -37,7 +37,7 @@
 //! | [`core::time`] | stored and typed times |
 //! | [`core::json`] | the validating parser, lenient strings, writing an object |
 //! | [`core::problem`], [`core::error`] | bad input that can be lived with; why an operation cannot be done |
-//! | [`core::words`] | numbers of things, and lists of names with their meanings |
+//! | [`core::words`] | numbers of things, quoting for shells, and lists of names with their meanings |
 //!
 //! # Invariants
 //!
@@ -57,6 +57,7 @@
 //! | an unfinished last line is skipped and named | `core/read/load.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
 //! | which entry is the leaf, what the labels are | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
 //! | a cycle is cut, an orphan is a root | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
+//! | which entries a filter shows | `core/tree/filter.rs` | `filters_show_documented_entries` |
 //! | what a view shows | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
 //! | the words of a row | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
 //! | which entry an ENTRY is | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
@@ -72,6 +73,7 @@
 //! | what a migration changes in a line | `core/migrate/lines.rs` | `old_versions_show_as_the_agents_migrate_them` |
 //! | which files a migration takes, and their backups | `core/migrate/file.rs` | `an_old_file_is_replaced_and_its_backup_has_its_bytes` |
 //! | who holds a lock | `core/disk/lock.rs` | `held_lock_excludes_others_and_has_format_of_agents` |
+//! | an unfinished last line is closed before an append | `core/disk/write.rs` | `unfinished_last_line_is_closed_after_one_second` |
 //! | a change is whole or not there | `core/disk/write.rs` | `program_that_opens_the_file_while_its_new_form_is_written_is_seen` |
 //! | rights are kept or dropped | `core/disk/rights.rs` | `rights_of_a_group_do_not_reach_another_group` |
 //! | which findings count | `core/check/policy.rs` | `findings_count_as_the_policy_says` |
