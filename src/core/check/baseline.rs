@@ -43,9 +43,6 @@ impl Baseline {
     }
 
     /// Writes the baseline file, in place of an older one if there is one.
-    ///
-    /// # Errors
-    /// As [`write::create`] and [`write::replace`].
     pub(crate) fn save(&self, path: &Path, wait: LockWait<'_>) -> Result<SideEffects> {
         if fs::symlink_metadata(path).is_err() {
             return write::create(path, &Rights::usual(), wait, &mut |out| self.write(out));
@@ -91,9 +88,6 @@ impl Baseline {
     }
 
     /// Writes the file, sorted so that changes stay small.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut line = FIRST.as_bytes().to_vec();
         for key in &self.0 {

@@ -47,9 +47,6 @@ pub(crate) struct Resume {
 }
 
 /// Explains where agents resume a session.
-///
-/// # Errors
-/// [`Error`](crate::core::error::Error) if the file is not a session or cannot be read.
 pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
     let (session, notes) = Session::inspect(source, jobs)?;
     let mut found = Vec::new();

@@ -20,9 +20,6 @@ pub(crate) struct TouchedFiles {
 
 impl TouchedFiles {
     /// Collects the files that some entries name.
-    ///
-    /// # Errors
-    /// As [`Bodies::entry`].
     pub(crate) fn of(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Self> {
         let mut files = Self::default();
         for &node in nodes {

@@ -18,9 +18,6 @@ const COMPACTION: &str = "The conversation before this point was replaced by a s
 
 /// Calls `each` with one message as agents hold it in memory. A stored one is not copied; others are
 /// made in `scratch`.
-///
-/// # Errors
-/// [`Error::Changed`](crate::core::error::Error::Changed) and [`Error::Io`](crate::core::error::Error::Io).
 pub fn with<R>(
     bodies: &mut Bodies<'_>,
     item: ContextMessage,
@@ -43,9 +40,6 @@ pub fn with<R>(
 const SCRATCH: usize = 1024 * 1024;
 
 /// Writes one message as agents hold it in memory.
-///
-/// # Errors
-/// As [`with`].
 pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -> Result<()> {
     let session = bodies.session();
     match item {

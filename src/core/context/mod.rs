@@ -122,9 +122,6 @@ pub struct Context {
 }
 
 /// Builds the context at a leaf, or before the first entry.
-///
-/// # Errors
-/// [`Error::Changed`](crate::core::error::Error::Changed) and [`Error::Io`](crate::core::error::Error::Io).
 pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
     let session = bodies.session();
     let path = walk::path(session, leaf);
@@ -168,9 +165,6 @@ pub struct HiddenMessages {
 }
 
 /// Returns the messages that the compaction in force keeps out of a context; `None` without one.
-///
-/// # Errors
-/// As [`build`].
 pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<HiddenMessages>> {
     let session = bodies.session();
     let compaction = context.messages.iter().find_map(|item| match *item {

@@ -25,9 +25,6 @@ const PER_TOKEN: usize = 4;
 
 /// Returns the conversation of some entries as text, in chronological order: the newest ones that fit
 /// into `budget` tokens (0: all of them); `None` if none of them has text.
-///
-/// # Errors
-/// As [`Bodies::entry`].
 pub(crate) fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) -> Result<Option<String>> {
     let mut taken = Vec::new();
     let mut left = budget.saturating_mul(PER_TOKEN);

@@ -81,9 +81,6 @@ pub struct Usage {
 }
 
 /// Sums up the usage that the entries on a path record.
-///
-/// # Errors
-/// As [`Bodies::entry`].
 pub(crate) fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
     let session = bodies.session();
     let mut usage = Usage::default();

@@ -45,9 +45,6 @@ pub struct NewSession {
 
 impl NewSession {
     /// Describes a session that comes from a file; standard input cannot be named, and need not be.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn of(source: &Path, names_source: bool, id: String, now: String) -> io::Result<Self> {
         let parent = (names_source && source != Path::new("-")).then(|| std::path::absolute(source)).transpose()?;
         Ok(Self { id, now, parent: parent.map(|path| path.display().to_string()) })
@@ -95,10 +92,7 @@ pub struct WrittenFork {
 }
 
 impl Fork {
-    /// Plans a fork before a user message.
-    ///
-    /// # Errors
-    /// [`Error::NotAUserMessage`]; and as [`Bodies::entry`].
+    /// Plans a fork before a user message; any other entry is refused ([`Error::NotAUserMessage`]).
     pub fn before(bodies: &mut Bodies<'_>, entry: NodeId) -> Result<Self> {
         let session = bodies.session();
         if !session.is_user(entry) {
@@ -123,9 +117,6 @@ impl Fork {
     }
 
     /// Returns what the new session leaves out or leaves open.
-    ///
-    /// # Errors
-    /// As [`Bodies::entry`].
     pub fn problems(&self, bodies: &mut Bodies<'_>) -> Result<Problems> {
         let session = bodies.session();
         let mut problems = Problems::default();
@@ -143,9 +134,6 @@ impl Fork {
     }
 
     /// Writes the new session into a new file. Returns too what else was done, or could not be.
-    ///
-    /// # Errors
-    /// As [`Self::write`] and [`write::create`].
     pub fn create(
         &self,
         bodies: &mut Bodies<'_>,
@@ -164,9 +152,6 @@ impl Fork {
     }
 
     /// Writes the new session; `fresh` makes ids for the labels.
-    ///
-    /// # Errors
-    /// As [`Bodies::entry`], and what `out` says.
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,

@@ -61,9 +61,6 @@ pub fn read_list(session: &Session, leaf: Option<NodeId>, text: &str) -> Result<
 }
 
 /// Writes label entries to a file, as children of `parent` or of the leaf.
-///
-/// # Errors
-/// As [`Commit::write`].
 pub fn write(
     edits: &[LabelEdit],
     file: SessionFile<'_>,
@@ -78,9 +75,6 @@ pub fn write(
 }
 
 /// Reads the words of the labelled entries.
-///
-/// # Errors
-/// As [`Bodies::words`].
 pub fn words(edits: &[LabelEdit], session: &Session) -> Result<Vec<String>> {
     let mut bodies = Bodies::new(session);
     let mut words = |edit: &LabelEdit| session.find(&edit.target).map(|node| bodies.words(node)).transpose();
@@ -100,9 +94,6 @@ pub fn in_order(session: &Session) -> Vec<&Label> {
 }
 
 /// Checks that a name can be a label: one line, not blank, no control characters.
-///
-/// # Errors
-/// [`Error::Usage`].
 pub fn check_name(name: &str) -> Result<()> {
     let (message, hint) = if name.trim().is_empty() {
         ("a label must not be blank", "`--clear` takes a label away")

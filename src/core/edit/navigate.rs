@@ -34,9 +34,6 @@ pub struct Move {
 
 impl Move {
     /// Plans a move.
-    ///
-    /// # Errors
-    /// As [`Bodies::entry`].
     pub fn plan(bodies: &mut Bodies<'_>, old: Option<NodeId>, target: Option<NodeId>) -> Result<Self> {
         let session = bodies.session();
         let (ancestor, abandoned) = abandoned(session, old, target);
@@ -105,9 +102,6 @@ impl MoveRequest {
     }
 
     /// Refuses what makes no sense, whatever the file holds.
-    ///
-    /// # Errors
-    /// [`Error::Usage`].
     pub fn check(&self, to_root: bool) -> Result<()> {
         if let SummaryRequest::Given(text) = &self.summary
             && text.trim().is_empty()
@@ -123,9 +117,6 @@ impl MoveRequest {
     }
 
     /// Refuses a summary that nothing can write.
-    ///
-    /// # Errors
-    /// [`Error::NoSummarizer`].
     pub fn check_writers(&self, has_hooks: bool, has_summarizer: bool) -> Result<()> {
         let is_possible = has_hooks || has_summarizer || !matches!(self.summary, SummaryRequest::Written { .. });
         if is_possible { Ok(()) } else { Err(Error::NoSummarizer) }
@@ -210,9 +201,6 @@ impl MoveRecord {
     }
 
     /// Writes it to the file. `old_is_named` if the move does not come from the file's own leaf.
-    ///
-    /// # Errors
-    /// As [`Commit::write`].
     pub fn write(
         &self,
         file: SessionFile<'_>,
@@ -327,9 +315,6 @@ pub struct Landmark {
 
 impl MoveView {
     /// Reads what is shown of a move after which the leaf is at `leaf`.
-    ///
-    /// # Errors
-    /// As [`Bodies::words`].
     pub fn read(bodies: &mut Bodies<'_>, plan: &Move, leaf: Option<NodeId>) -> Result<Self> {
         let mut landmark = |node: Option<NodeId>| -> Result<Landmark> {
             Ok(Landmark { node, words: node.map_or(Ok(String::new()), |node| bodies.words(node))? })

@@ -80,9 +80,6 @@ pub enum MigrationNeed {
 }
 
 /// Returns what a file needs, from its header alone.
-///
-/// # Errors
-/// As [`copy`], of reading.
 pub fn need(source: &Source) -> Result<MigrationNeed> {
     Ok(match load::start(source)?.header.version {
         DeclaredVersion::Absent => MigrationNeed::Migrate(1),

@@ -48,9 +48,6 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the bytes at the place of an entry, which may be something else by now.
-    ///
-    /// # Errors
-    /// As [`Self::entry`].
     pub fn bytes(&mut self, node: NodeId) -> Result<&[u8]> {
         let (start, len) = self.fetch(node)?;
         Ok(&self.window[start..start + len])
@@ -86,9 +83,6 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the text of an entry's row; that of a tool result is its call.
-    ///
-    /// # Errors
-    /// As [`Self::entry`].
     pub fn words(&mut self, node: NodeId) -> Result<String> {
         if let Some(words) = self.session.row_words(node) {
             return Ok(words.to_owned());
@@ -104,9 +98,6 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the title of the session: its name, or the text of its first prompt; empty without both.
-    ///
-    /// # Errors
-    /// As [`Self::entry`].
     pub fn title(&mut self) -> Result<String> {
         match (self.session.name(), self.session.first_prompt()) {
             (Some(name), _) => Ok(name.to_owned()),

@@ -19,9 +19,6 @@ impl Session {
     }
 
     /// Reads a session and inspects its lines for a check.
-    ///
-    /// # Errors
-    /// As [`Self::load`].
     pub(crate) fn inspect(source: Source, jobs: usize) -> Result<(Self, LineNotes)> {
         Self::read(source, LoadOptions::INDEX_ONLY, Inspection::On, jobs)
     }
