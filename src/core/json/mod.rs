@@ -181,11 +181,8 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn expect(&mut self, byte: u8) -> Result<(), SyntaxError> {
-        if self.peek() == Some(byte) {
-            self.at += 1;
-            return Ok(());
-        }
-        self.fail()
+        self.peek();
+        if self.take(byte) { Ok(()) } else { self.fail() }
     }
 
     #[inline]
@@ -200,10 +197,7 @@ impl<'a> Cursor<'a> {
     /// escape.
     #[inline]
     fn name(&mut self) -> Result<(usize, bool), SyntaxError> {
-        if self.bytes.get(self.at) != Some(&b'"') {
-            return self.fail();
-        }
-        self.at += 1;
+        self.expect_quote()?;
         let escaped = self.string()?;
         let end = self.at - 1;
         self.expect(b':')?;
@@ -216,8 +210,7 @@ impl<'a> Cursor<'a> {
         // Most strings are names and ids without escapes: handled here, without a call, they cost half
         // as much.
         self.at = text::plain_end(self.bytes, self.at);
-        if self.bytes.get(self.at) == Some(&b'"') {
-            self.at += 1;
+        if self.take(b'"') {
             return Ok(false);
         }
         self.string_from_escape().map(|()| true)
@@ -254,12 +247,9 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     fn expect_quote(&mut self) -> Result<(), SyntaxError> {
-        if self.bytes.get(self.at) != Some(&b'"') {
-            return self.fail();
-        }
-        self.at += 1;
-        Ok(())
+        if self.take(b'"') { Ok(()) } else { self.fail() }
     }
 
     /// Returns the length of the escape at a backslash.
@@ -292,26 +282,26 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(&mut self) -> Result<(), SyntaxError> {
-        if self.bytes.get(self.at) == Some(&b'-') {
-            self.at += 1;
-        }
-        if self.bytes.get(self.at) == Some(&b'0') {
-            self.at += 1;
-        } else {
+        self.take(b'-');
+        if !self.take(b'0') {
             self.digits()?;
         }
-        if self.bytes.get(self.at) == Some(&b'.') {
-            self.at += 1;
+        if self.take(b'.') {
             self.digits()?;
         }
-        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
+        if self.take(b'e') || self.take(b'E') {
+            let _ = self.take(b'+') || self.take(b'-');
             self.digits()?;
         }
         Ok(())
+    }
+
+    /// Consumes a byte if it is the next one; returns whether it is.
+    #[inline]
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.bytes.get(self.at) == Some(&byte);
+        self.at += usize::from(is_next);
+        is_next
     }
 
     fn digits(&mut self) -> Result<(), SyntaxError> {
@@ -330,9 +320,8 @@ impl<'a> Cursor<'a> {
             match self.peek() {
                 Some(b'{') => {
                     self.at += 1;
-                    if self.peek() == Some(b'}') {
-                        self.at += 1;
-                    } else {
+                    self.peek();
+                    if !self.take(b'}') {
                         open.push(true);
                         self.name()?;
                         continue 'value;
@@ -340,9 +329,8 @@ impl<'a> Cursor<'a> {
                 }
                 Some(b'[') => {
                     self.at += 1;
-                    if self.peek() == Some(b']') {
-                        self.at += 1;
-                    } else {
+                    self.peek();
+                    if !self.take(b']') {
                         open.push(false);
                         continue 'value;
                     }
