@@ -29,53 +29,40 @@ pub fn find(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeI
         // The end of the label only looks like steps.
         return Ok(*node);
     }
-    let node = match matches(session, leaf, base) {
-        Matches::One(node) => node,
-        Matches::None => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
-        Matches::Many(nodes) => return Err(ambiguous(session, base, &nodes)?),
+    let node = match matches(session, leaf, base)[..] {
+        [node] => node,
+        [] => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
+        ref nodes => return Err(ambiguous(session, base, nodes)?),
     };
-    climb(session, node, steps, name)
+    let ancestors = || session.ancestors(session.parent(node)).count();
+    let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
+    session.ancestors(node).nth(steps).ok_or_else(too_far)
 }
 
-/// The entries that a name without steps means.
-enum Matches {
-    None,
-    One(NodeId),
-    Many(Vec<NodeId>),
-}
-
-fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Matches {
+/// Returns the entries that a name without steps means.
+fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Vec<NodeId> {
     if base == "@" {
-        return leaf.map_or(Matches::None, Matches::One);
+        return leaf.into_iter().collect();
     }
     if let Some(node) = session.find(base) {
-        return Matches::One(node);
+        return vec![node];
     }
     if base.chars().count() >= PREFIX {
-        let nodes = session.nodes().filter(|&node| session.id(node).starts_with(base)).collect();
-        let found = Matches::of(nodes);
-        if !matches!(found, Matches::None) {
-            return found;
+        let started: Vec<_> = session.nodes().filter(|&node| session.id(node).starts_with(base)).collect();
+        if !started.is_empty() {
+            return started;
         }
     }
     if let Some(label) = base.strip_prefix("label:") {
-        return Matches::of(session.labelled(label).to_vec());
+        return session.labelled(label).to_vec();
     }
-    if let Some(count) = base.strip_prefix("user:").and_then(|count| count.parse::<usize>().ok()) {
-        let mut users = session.ancestors(leaf).filter(|&node| session.is_user(node));
-        return count.checked_sub(1).and_then(|skip| users.nth(skip)).map_or(Matches::None, Matches::One);
-    }
-    Matches::None
+    let Some(skip) = user_number(base).and_then(|number| number.checked_sub(1)) else { return Vec::new() };
+    session.ancestors(leaf).filter(|&node| session.is_user(node)).skip(skip).take(1).collect()
 }
 
-impl Matches {
-    fn of(nodes: Vec<NodeId>) -> Self {
-        match nodes[..] {
-            [] => Self::None,
-            [node] => Self::One(node),
-            _ => Self::Many(nodes),
-        }
-    }
+/// Returns N of `user:N`.
+fn user_number(base: &str) -> Option<usize> {
+    base.strip_prefix("user:")?.parse().ok()
 }
 
 /// Splits off a trailing `~N`, and returns the rest and N; `~` alone is one step.
@@ -90,12 +77,6 @@ fn split_steps(name: &str) -> (&str, usize) {
         }
     }
     (name, 0)
-}
-
-fn climb(session: &Session, node: NodeId, steps: usize, name: &str) -> Result<NodeId> {
-    let ancestors = || session.ancestors(session.parent(node)).count();
-    let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
-    session.ancestors(node).nth(steps).ok_or_else(too_far)
 }
 
 fn ambiguous(session: &Session, base: &str, nodes: &[NodeId]) -> Result<Error> {
@@ -115,7 +96,7 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     if base == "@" {
         return "there is no leaf before the first entry".to_owned();
     }
-    if base.strip_prefix("user:").is_some_and(|count| count.parse::<usize>().is_ok()) {
+    if user_number(base).is_some() {
         return match session.ancestors(leaf).filter(|&node| session.is_user(node)).count() {
             0 => "there is no user message on the path".to_owned(),
             1 => "there is one user message on the path, `user:1`".to_owned(),
