@@ -243,7 +243,6 @@ fn answering_model(bodies: &mut Bodies<'_>, path: &[NodeId], after: Option<usize
     let session = bodies.session();
     let from = after.map_or(0, |at| at + 1);
     // From the end, since only the last one counts and each costs a read.
-    // From the end, since only the last one counts and each costs a read.
     for &node in path[from..].iter().rev() {
         let traits = session.traits(node);
         if traits.kind != Kind::Message || traits.role != Role::Assistant {
