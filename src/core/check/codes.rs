@@ -186,7 +186,7 @@ impl Code {
         Self::find(text).ok_or_else(|| {
             let near = Self::near(text).map(|near| format!("; perhaps `{near}`")).unwrap_or_default();
             let hint = format!("codes are named as in `E005` or `malformed-line`, and the README lists them{near}");
-            Error::Usage { message: format!("unknown code `{text}`"), hint }
+            Error::usage(format!("unknown code `{text}`"), hint)
         })
     }
 
