@@ -69,12 +69,12 @@ pub(crate) struct EntryLinks<'a> {
 
 /// Returns an entry's text as version 3 has it, with as few changes as possible.
 ///
-/// `links` is given for version 1; `kept` returns the id for a line index of version 1, if it is of
-/// this entry or an earlier one.
+/// `links` is given for version 1; `kept` returns the id of the well-formed line with a place, counted
+/// from 0, if it is that of this entry or an earlier one.
 pub(crate) fn rewrite<'a>(
     object: &'a [u8],
     links: Option<EntryLinks<'_>>,
-    kept: impl Fn(f64) -> Option<String>,
+    kept: impl Fn(usize) -> Option<String>,
 ) -> Cow<'a, [u8]> {
     let mut edits = TextEdits::default();
     if let Some(links) = links {
@@ -84,7 +84,7 @@ pub(crate) fn rewrite<'a>(
     edits.apply(object)
 }
 
-fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl Fn(f64) -> Option<String>) {
+fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl Fn(usize) -> Option<String>) {
     let members = members(object);
     let is_compaction = last(&members, "type").is_some_and(|member| &object[member.value.range()] == b"\"compaction\"");
     put_members(edits, object, &members, &[("id", Some(links.id)), ("parentId", links.parent)]);
@@ -94,7 +94,9 @@ fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl 
     let Some(counted) = last(&members, "firstKeptEntryIndex").map(|member| member.value) else { return };
     let index = Raw::new(&object[counted.range()]).number();
     let Some(index) = index.filter(|index| index.fract() == 0.0) else { return };
-    let kept = kept(index);
+    // Whole, and in range where it counts: the cast is exact.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let kept = if (0.0..=f64::from(u32::MAX)).contains(&index) { kept(index as usize) } else { None };
     let mut stays_before = false;
     for (at, member) in members.iter().enumerate() {
         let is_index = member.name == b"firstKeptEntryIndex";
@@ -250,7 +252,7 @@ mod tests {
 
     fn check(line: &str, expected: &str) {
         let links = EntryLinks { id: "00000002", parent: Some("00000001") };
-        let kept = |index: f64| (index == 1.0).then(|| "00000001".to_owned());
+        let kept = |at: usize| (at == 1).then(|| "00000001".to_owned());
         let out = rewrite(line.as_bytes(), Some(links), kept);
         assert_eq!(String::from_utf8_lossy(&out), expected);
         assert!(serde_json::from_slice::<serde::de::IgnoredAny>(&out).is_ok());

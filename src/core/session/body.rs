@@ -167,14 +167,8 @@ pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> 
     let links = (session.version == 1)
         .then(|| EntryLinks { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
     let is_compaction = session.traits(node).kind == Kind::Compaction;
-    let kept = |index: f64| {
-        if !is_compaction || index < 0.0 || index > f64::from(u32::MAX) {
-            return None;
-        }
-        // In range and whole: the cast is exact.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let at = index as usize;
-        let kept = session.well_formed.get(at).map(|&kept| NodeId(kept))?;
+    let kept = |at: usize| {
+        let kept = session.well_formed.get(at).map(|&kept| NodeId(kept)).filter(|_| is_compaction)?;
         (kept <= node).then(|| session.id(kept).to_owned())
     };
     lines::rewrite(object, links, kept)
