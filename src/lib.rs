@@ -64,9 +64,9 @@
 //! | which file a SESSION is | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
 //! | what a search finds | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
 //! | which messages a context has | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
-//! | which setting is in force | `core/context/mod.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
-//! | where a move goes and what it leaves | `core/edit/navigate.rs` | `a_move_leaves_what_only_the_old_path_has` |
-//! | which summary wins | `core/edit/navigate.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
+//! | which setting is in force | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
+//! | where a move goes and what it leaves | `core/edit/navigate/plan.rs` | `a_move_leaves_what_only_the_old_path_has` |
+//! | which summary wins | `core/edit/navigate/request.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
 //! | what a fork copies | `core/edit/branch.rs` | `a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry` |
 //! | what a label may be | `core/edit/label.rs` | `a_label_is_one_line_without_control_characters` |
 //! | what new entries hang at when others wrote meanwhile | `core/edit/commit.rs` | `entries_get_their_parent_or_are_refused_after_changes_by_others` |
