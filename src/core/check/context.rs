@@ -30,7 +30,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
         // Nothing is lost with a turn that failed before it said anything.
         let says = session.traits(node).has_text || !of_line(&notes.calls, session.line(node)).is_empty();
         if says && is_failed(&mut bodies, node)? {
-            found.push(RawFinding::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::of(session, Code::LeftOut, node, Detail::Nothing));
         }
     }
     calls(session, notes, &messages, found);
@@ -40,15 +40,11 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
 /// Returns whether an assistant's turn failed.
 fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
     let traits = bodies.session().traits(node);
-    Ok(traits.role == Role::Assistant
-        && match traits.stop {
-            StopReason::Normal => false,
-            StopReason::Aborted => true,
-            StopReason::Other => {
-                let message = bodies.entry(node)?.message();
-                message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error")
-            }
-        })
+    if traits.role != Role::Assistant || traits.stop != StopReason::Other {
+        return Ok(traits.role == Role::Assistant && traits.stop == StopReason::Aborted);
+    }
+    let message = bodies.entry(node)?.message();
+    Ok(message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error"))
 }
 
 /// Returns the range of the notes on a line.
@@ -68,7 +64,7 @@ fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], found: &mut 
         for place in of_line(&notes.results, line) {
             let call = notes.results[place].1;
             if open.remove(&call).is_none() {
-                found.push(RawFinding::new(Code::ResultWithoutCall, line, Some(node), Detail::Call(call)));
+                found.push(RawFinding::of(session, Code::ResultWithoutCall, node, Detail::Call(call)));
             }
         }
     }
@@ -77,9 +73,8 @@ fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], found: &mut 
     let mut open: Vec<_> = open.into_iter().map(|(call, (node, place))| (place, node, call)).collect();
     open.sort_unstable();
     for (_, node, call) in open {
-        let line = session.line(node);
-        found.push(RawFinding::new(Code::CallWithoutResult, line, Some(node), Detail::Call(call)));
-        found.push(RawFinding::new(Code::LeftOut, line, Some(node), Detail::Call(call)));
+        found.push(RawFinding::of(session, Code::CallWithoutResult, node, Detail::Call(call)));
+        found.push(RawFinding::of(session, Code::LeftOut, node, Detail::Call(call)));
     }
 }
 
@@ -108,13 +103,12 @@ fn compactions(
             continue;
         }
         let Some(kept) = session.find(&kept) else {
-            let detail = Detail::Kept(None, before(node));
-            found.push(RawFinding::new(Code::KeptEntryMissing, session.line(node), Some(node), detail));
+            found.push(RawFinding::of(session, Code::KeptEntryMissing, node, Detail::Kept(None, before(node))));
             continue;
         };
         if !ranges.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
             let detail = Detail::Kept(Some(kept), before(node));
-            found.push(RawFinding::new(Code::KeptEntryOffPath, session.line(node), Some(node), detail));
+            found.push(RawFinding::of(session, Code::KeptEntryOffPath, node, detail));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@
 use super::codes::Code;
 use super::path::Continuation;
 use crate::core::read::inspect::Oddity;
-use crate::core::session::NodeId;
+use crate::core::session::{NodeId, Session};
 
 /// A finding, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,5 +66,15 @@ pub(crate) enum Detail {
 impl RawFinding {
     pub(super) fn new(code: Code, line: u32, node: Option<NodeId>, detail: Detail) -> Self {
         Self { code, line, node, detail, unreachable: None }
+    }
+
+    /// Makes a finding about an entry.
+    pub(super) fn of(session: &Session, code: Code, node: NodeId, detail: Detail) -> Self {
+        Self::new(code, session.line(node), Some(node), detail)
+    }
+
+    /// Returns the finding with how many entries agents lose because of it.
+    pub(super) fn losing(self, entries: usize) -> Self {
+        Self { unreachable: Some(u32::try_from(entries).unwrap_or(u32::MAX)), ..self }
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
     }
     for node in session.nodes() {
         if matches!(session.stamp(node), Stamp::Absent | Stamp::Unknown) {
-            found.push(RawFinding::new(Code::UnreadableTime, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::of(session, Code::UnreadableTime, node, Detail::Nothing));
         }
     }
     missing_blobs(session, notes, blobs, found);

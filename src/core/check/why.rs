@@ -101,17 +101,13 @@ fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<ResumeTip>> {
     let mut steps = 0;
     let mut tips = Vec::new();
     for (node, talk) in walk::newest_tips(session) {
-        let messages = match sums.messages(node) {
-            Some(messages) => Some(messages),
-            None => {
-                steps += sums.depth[node.index()] as usize;
-                let is_cheap = steps <= STEPS;
-                is_cheap
-                    .then(|| context::build(&mut bodies, Some(node)))
-                    .transpose()?
-                    .map(|context| context.messages.len())
+        let mut messages = sums.messages(node);
+        if messages.is_none() {
+            steps += sums.depth[node.index()] as usize;
+            if steps <= STEPS {
+                messages = Some(context::build(&mut bodies, Some(node))?.messages.len());
             }
-        };
+        }
         tips.push(ResumeTip {
             id: session.id(node).to_owned(),
             line: session.line(node),

@@ -93,7 +93,7 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
     let is = |name: &str| get(name).is_some_and(Raw::is_true);
     match text("role").as_ref() {
         "user" | "developer" | "assistant" | "toolResult" | "system" => {
-            if get("content").is_none_or(|content| content.kind() == ValueKind::Null) {
+            if get("content").is_none_or(Raw::is_null) {
                 with_content(out, message, b"[]");
             } else {
                 out.extend_from_slice(message.bytes());
@@ -102,7 +102,7 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
         "branchSummary" => summary(out, message, BRANCH),
         "compactionSummary" => summary(out, message, COMPACTION),
         "custom" | "hookMessage" => {
-            let content = get("content").filter(|content| content.kind() != ValueKind::Null);
+            let content = get("content").filter(|content| !content.is_null());
             let content = content.map_or(b"[]".to_vec(), |content| text_block(content.bytes()));
             let mut object = Object::new(out);
             object.str("role", "user").json("content", &content);

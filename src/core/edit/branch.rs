@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::Path;
 
-use super::draft::{Draft, IdsAndTime, Value};
+use super::draft::{Draft, IdsAndTime};
 pub use super::new_session::NewSession;
 use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write::{self, SideEffects};
-use crate::core::entry::{BlockKind, Kind, Role};
+use crate::core::entry::{Kind, Role};
 use crate::core::error::{Error, Result};
-use crate::core::json::text::push_json;
+use crate::core::json::Raw;
 use crate::core::migrate::lines;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::session::body::Bodies;
@@ -142,15 +142,13 @@ impl Fork {
         }
         let kept: HashMap<&str, NodeId> = self.kept.iter().map(|&node| (session.id(node), node)).collect();
         let is_taken = |id: &str| session.find(id).is_some();
-        let mut now = Vec::new();
-        push_json(&mut now, &new.now);
         let mut ids = IdsAndTime { now: new.now.clone(), fresh };
         let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
         for label in session.labels().iter().filter(|label| kept.contains_key(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
-            let timestamp = entry.timestamp().map_or(&now[..], |timestamp| timestamp.bytes());
-            let members = [("targetId", Value::Str(&label.target_id)), ("label", Value::Str(&label.name))];
-            draft.append_at("label", timestamp, &members);
+            draft.append_at("label", entry.timestamp().map(Raw::bytes), |entry| {
+                entry.str("targetId", &label.target_id).str("label", &label.name);
+            });
         }
         put(&draft.lines)?;
         let labels = draft.ids.len();
@@ -182,8 +180,7 @@ fn unanswered(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<String>> {
     let role = |node: NodeId| session.traits(node).role;
     let Some(at) = path.iter().rposition(|&node| role(node) == Role::Assistant) else { return Ok(Vec::new()) };
     let entry = bodies.entry(path[at])?;
-    let calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall).filter_map(|call| call.id());
-    let calls: Vec<String> = calls.map(|id| id.into_owned()).collect();
+    let calls: Vec<_> = entry.calls().filter_map(|call| Some(call.id()?.into_owned())).collect();
     let mut answered = BTreeSet::new();
     for &node in path[at + 1..].iter().filter(|&&node| role(node) == Role::ToolResult) {
         answered.extend(bodies.entry(node)?.tool_call_id().map(|id| id.into_owned()));

@@ -1,7 +1,7 @@
 //! Setting and clearing labels (semantics: "Labels").
 
 use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
-use super::draft::{Draft, IdsAndTime, Value};
+use super::draft::{Draft, IdsAndTime};
 use crate::core::error::{Error, Result};
 use crate::core::naming;
 use crate::core::session::body::Bodies;
@@ -33,11 +33,10 @@ impl LabelEdit {
 
     /// Adds the entry that makes the change.
     pub fn append(&self, draft: &mut Draft<'_>) {
-        let target = ("targetId", Value::Str(&self.target));
-        match &self.name {
-            Some(name) => draft.append("label", &[target, ("label", Value::Str(name))]),
-            None => draft.append("label", &[target]),
-        }
+        draft.append("label", |entry| {
+            entry.str("targetId", &self.target);
+            self.name.iter().for_each(|name| _ = entry.str("label", name));
+        });
     }
 }
 

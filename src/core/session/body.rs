@@ -2,7 +2,7 @@
 //! program may have changed the file. What a row or a context makes of an entry is decided elsewhere.
 
 use crate::core::entry::preview;
-use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan};
+use crate::core::entry::{Entry, Kind, Role, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::migrate::lines::{self, EntryLinks};
 use crate::core::session::{NodeId, Session};
@@ -111,8 +111,7 @@ impl<'s> Bodies<'s> {
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
         for node in self.session.callers(result) {
             let entry = self.entry(node)?;
-            let mut calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
-            if let Some(call) = calls.find(|call| call.id().as_deref() == Some(&id)) {
+            if let Some(call) = entry.calls().find(|call| call.id().as_deref() == Some(&id)) {
                 let mut text = String::new();
                 preview::call(&mut text, &call.name().unwrap_or_default(), call.arguments());
                 return Ok(Some(text));

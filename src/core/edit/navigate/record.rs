@@ -2,7 +2,7 @@
 
 use super::plan::Move;
 use crate::core::edit::commit::{Anchor, Commit, Committed, Guard, SessionFile};
-use crate::core::edit::draft::{Draft, IdsAndTime, Value};
+use crate::core::edit::draft::{Draft, IdsAndTime};
 use crate::core::edit::label::LabelEdit;
 use crate::core::error::Result;
 use crate::core::session::{NodeId, Session};
@@ -80,16 +80,21 @@ impl MoveRecord {
         let mut labelled = target.map(str::to_owned);
         if let Some(Summary { text, details, from_extension }) = &self.summary {
             let from = draft.leaf().unwrap_or("root").to_owned();
-            let mut members = vec![("fromId", Value::Str(&from)), ("summary", Value::Str(text))];
-            members.extend(details.as_deref().map(|details| ("details", Value::Json(details))));
-            if *from_extension {
-                // Each family of agents has its own name for it.
-                members.extend(["fromExtension", "fromHook"].map(|name| (name, Value::Json(b"true"))));
-            }
-            draft.append("branch_summary", &members);
+            draft.append("branch_summary", |entry| {
+                entry.str("fromId", &from).str("summary", text);
+                if let Some(details) = details {
+                    // Line ends can only stand between its tokens.
+                    let one_line = details.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte });
+                    entry.value("details").extend(one_line);
+                }
+                if *from_extension {
+                    // Each family of agents has its own name for it.
+                    entry.json("fromExtension", b"true").json("fromHook", b"true");
+                }
+            });
             labelled = draft.leaf().map(str::to_owned);
         } else if self.save {
-            draft.append("custom", &[("customType", Value::Str(SAVED))]);
+            draft.append("custom", |entry| _ = entry.str("customType", SAVED));
         }
         if let (Some(name), Some(target)) = (&self.label, labelled) {
             LabelEdit { target, name: Some(name.clone()) }.append(draft);
@@ -172,7 +177,7 @@ mod tests {
                 r#"{{"type":"label","id":"{id}","parentId":{parent},"timestamp":"T","targetId":"{target}","label":"left"}}"#
             )
         };
-        let details = Some(r#"{"readFiles": []}"#);
+        let details = Some("{\"readFiles\":\n[]}");
 
         writes(&MoveRecord::default(), false, &[]);
         writes(&MoveRecord { save: true, ..MoveRecord::default() }, false, &[mark]);
