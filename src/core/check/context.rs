@@ -12,15 +12,11 @@ use crate::core::error::Result;
 use crate::core::read::inspect::LineNotes;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::tree::walk;
+use crate::core::tree::walk::Subtrees;
 
 pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
-    let last = context.messages.iter().find_map(|item| match *item {
-        ContextMessage::Compaction(node) => Some(node),
-        _ => None,
-    });
     let messages = context.messages.iter().filter_map(|item| match *item {
         ContextMessage::Stored(node) | ContextMessage::Edited { target: node, .. } => Some(node),
         _ => None,
@@ -34,7 +30,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
         }
     }
     calls(session, notes, &messages, found);
-    compactions(session, &mut bodies, last, found)
+    compactions(session, &mut bodies, context.compaction(), found)
 }
 
 /// Returns whether an assistant's turn failed.
@@ -92,7 +88,7 @@ fn compactions(
         let count = (last == Some(node)).then(|| above.filter(is_message).count())?;
         u32::try_from(count).ok()
     };
-    let mut ranges: Option<Subtrees> = None;
+    let mut subtrees = None;
     for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::Compaction) {
         let entry = bodies.entry(node)?;
         if context::remote_history(entry).is_some() {
@@ -106,41 +102,10 @@ fn compactions(
             found.push(RawFinding::of(session, Code::KeptEntryMissing, node, Detail::Kept(None, before(node))));
             continue;
         };
-        if !ranges.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
+        if !subtrees.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
             let detail = Detail::Kept(Some(kept), before(node));
             found.push(RawFinding::of(session, Code::KeptEntryOffPath, node, detail));
         }
     }
     Ok(())
-}
-
-/// The range of each entry's descendants, which follow it directly in the order of display: whether one
-/// entry is above another is known without a walk.
-struct Subtrees {
-    place: Vec<u32>,
-    /// One past the place of the last descendant.
-    end: Vec<u32>,
-}
-
-impl Subtrees {
-    fn new(session: &Session) -> Self {
-        let order = walk::display_order(session, None);
-        let mut place = vec![0; order.len()];
-        let mut end = vec![0; order.len()];
-        for (&node, at) in order.iter().zip(0_u32..) {
-            place[node.index()] = at;
-            end[node.index()] = at + 1;
-        }
-        for &node in order.iter().rev() {
-            if let Some(parent) = session.parent(node) {
-                end[parent.index()] = end[parent.index()].max(end[node.index()]);
-            }
-        }
-        Self { place, end }
-    }
-
-    fn is_above(&self, ancestor: NodeId, node: NodeId) -> bool {
-        let place = self.place[node.index()];
-        self.place[ancestor.index()] < place && place < self.end[ancestor.index()]
-    }
 }

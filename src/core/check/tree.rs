@@ -58,28 +58,20 @@ fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Res
     if session.cuts().is_empty() {
         return Ok(());
     }
-    let order = walk::display_order(session, None);
-    let depths = walk::depths(session, &order);
-    let mut places = vec![0_usize; session.len()];
-    for (at, node) in order.iter().enumerate() {
-        places[node.index()] = at;
-    }
-    let root_of_leaf = walk::path(session, session.leaf()).first().copied();
+    let subtrees = walk::Subtrees::new(session);
+    let root_of_leaf = session.ancestors(session.leaf()).last();
     let mut bodies = Bodies::new(session);
     let mut in_order = session.cuts().to_vec();
     in_order.sort_unstable();
     for cut in in_order {
         let is_own = session.version > 1 && bodies.entry(cut)?.parent_id().as_deref() == Some(session.id(cut));
         let code = if is_own { Code::SelfParent } else { Code::Cycle };
-        // Its descendants follow it in the order of display and are deeper.
-        let from = places[cut.index()];
-        let below = order[from + 1..].iter().take_while(|node| depths[node.index()] > 0).count();
         let is_fatal = cuts.runs_into_a_loop && root_of_leaf == Some(cut);
         // Off the path agents show an entry that is its own parent as a root, but no entry of a loop.
         let count = match (is_fatal, is_own) {
             (true, _) => session.len(),
             (false, true) => 0,
-            (false, false) => below + 1,
+            (false, false) => subtrees.size(cut),
         };
         found.push(RawFinding::of(session, code, cut, Detail::Count(u32::from(is_fatal))).losing(count));
     }

@@ -1,8 +1,6 @@
 //! Where agents resume a session and why, with the tips of all branches (`check --why`). Uses the same
 //! checks as findings do, so that both always say the same.
 
-use std::collections::HashSet;
-
 use super::Code;
 use crate::core::context;
 use crate::core::entry::Kind;
@@ -131,7 +129,7 @@ struct MessageCounts {
 impl MessageCounts {
     fn new(session: &Session) -> Result<Self> {
         let order = walk::display_order(session, session.leaf());
-        let empty = empty_summaries(session)?;
+        let mut bodies = Bodies::new(session);
         let mut sums = Self {
             messages: vec![0; order.len()],
             is_plain: vec![true; order.len()],
@@ -142,7 +140,7 @@ impl MessageCounts {
             let adds = match traits.kind {
                 Kind::Message => traits.role.is_known(),
                 Kind::CustomMessage => true,
-                Kind::BranchSummary => !empty.contains(&node),
+                Kind::BranchSummary => context::has_summary(bodies.entry(node)?),
                 _ => false,
             };
             let at = node.index();
@@ -157,16 +155,4 @@ impl MessageCounts {
     fn messages(&self, node: NodeId) -> Option<usize> {
         self.is_plain[node.index()].then_some(self.messages[node.index()] as usize)
     }
-}
-
-/// Returns the branch summaries that add no message.
-fn empty_summaries(session: &Session) -> Result<HashSet<NodeId>> {
-    let mut bodies = Bodies::new(session);
-    let mut empty = HashSet::new();
-    for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::BranchSummary) {
-        if bodies.entry(node)?.get_str("summary").is_none_or(|summary| summary.is_empty()) {
-            empty.insert(node);
-        }
-    }
-    Ok(empty)
 }

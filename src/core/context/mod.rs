@@ -87,6 +87,15 @@ pub struct Context {
     pub problems: Problems,
 }
 
+impl Context {
+    /// Returns the compaction in force.
+    pub(crate) fn compaction(&self) -> Option<NodeId> {
+        self.messages
+            .iter()
+            .find_map(|item| if let ContextMessage::Compaction(node) = item { Some(*node) } else { None })
+    }
+}
+
 /// Builds the context at a leaf, or before the first entry.
 pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
     let session = bodies.session();
@@ -127,11 +136,7 @@ pub struct HiddenMessages {
 /// Returns the messages that the compaction in force keeps out of a context; `None` without one.
 pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<HiddenMessages>> {
     let session = bodies.session();
-    let compaction = context.messages.iter().find_map(|item| match *item {
-        ContextMessage::Compaction(node) => Some(node),
-        _ => None,
-    });
-    let Some(compaction) = compaction else { return Ok(None) };
+    let Some(compaction) = context.compaction() else { return Ok(None) };
     let edits = edits(bodies, &walk::path(session, context.leaf))?;
     let mut before = ContextBuilder { edits, context: Context::default() };
     before.take_all(bodies, &walk::path(session, session.parent(compaction)), None)?;
@@ -205,12 +210,7 @@ impl ContextBuilder {
             let item = match traits.kind {
                 Kind::Message => ContextMessage::Stored(node),
                 Kind::CustomMessage => ContextMessage::Custom(node),
-                Kind::BranchSummary => {
-                    if bodies.entry(node)?.get_str("summary").is_none_or(|summary| summary.is_empty()) {
-                        continue;
-                    }
-                    ContextMessage::Branch(node)
-                }
+                Kind::BranchSummary if has_summary(bodies.entry(node)?) => ContextMessage::Branch(node),
                 _ => continue,
             };
             match self.edits.get(&node).filter(|_| can_be_edited(traits.kind, traits.role)) {
@@ -233,6 +233,11 @@ impl ContextBuilder {
         );
         self.context.problems.push(WarningKind::Unreachable, Some(session.line(root)), || message);
     }
+}
+
+/// Returns whether a branch summary says anything; an empty one adds no message.
+pub(crate) fn has_summary(entry: Entry<'_>) -> bool {
+    entry.get_str("summary").is_some_and(|summary| !summary.is_empty())
 }
 
 fn can_be_edited(kind: Kind, role: Role) -> bool {

@@ -1,6 +1,6 @@
 //! Forking a session into a new file (semantics: "Branching").
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 
@@ -118,12 +118,10 @@ impl Fork {
         for &node in &self.kept {
             let entry = bodies.entry(node)?;
             let mut changes = Vec::new();
-            let named = entry.get("parentId").map(|named| named.str());
-            let is_right = match (&named, parent) {
-                (Some(Some(named)), Some(parent)) => named == parent,
-                (Some(None), None) => entry.get("parentId").is_some_and(|named| named.bytes() == b"null"),
-                _ => false,
-            };
+            let is_right = entry.get("parentId").is_some_and(|named| match parent {
+                Some(parent) => named.str().as_deref() == Some(parent),
+                None => named.is_null(),
+            });
             if !is_right {
                 changes.push(("parentId", parent));
             }
@@ -140,11 +138,11 @@ impl Fork {
             }
             parent = Some(session.id(node));
         }
-        let kept: HashMap<&str, NodeId> = self.kept.iter().map(|&node| (session.id(node), node)).collect();
+        let kept: HashSet<&str> = self.kept.iter().map(|&node| session.id(node)).collect();
         let is_taken = |id: &str| session.find(id).is_some();
         let mut ids = IdsAndTime { now: new.now.clone(), fresh };
         let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
-        for label in session.labels().iter().filter(|label| kept.contains_key(label.target_id.as_str())) {
+        for label in session.labels().iter().filter(|label| kept.contains(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
             draft.append_at("label", entry.timestamp().map(Raw::bytes), |entry| {
                 entry.str("targetId", &label.target_id).str("label", &label.name);
@@ -181,7 +179,7 @@ fn unanswered(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<String>> {
     let Some(at) = path.iter().rposition(|&node| role(node) == Role::Assistant) else { return Ok(Vec::new()) };
     let entry = bodies.entry(path[at])?;
     let calls: Vec<_> = entry.calls().filter_map(|call| Some(call.id()?.into_owned())).collect();
-    let mut answered = BTreeSet::new();
+    let mut answered = HashSet::new();
     for &node in path[at + 1..].iter().filter(|&&node| role(node) == Role::ToolResult) {
         answered.extend(bodies.entry(node)?.tool_call_id().map(|id| id.into_owned()));
     }

@@ -161,24 +161,18 @@ fn put_members(edits: &mut TextEdits, object: &[u8], members: &[MemberSpans], ch
 
 /// Replaces the role `hookMessage` by its current name, `custom`.
 fn rename_role(edits: &mut TextEdits, object: &[u8]) {
-    let members = |at: Span| (members(&object[at.range()]), at.start);
-    let whole = Span::new(0, object.len());
-    let last = |at: Span, name: &[u8]| {
-        let (members, shift) = members(at);
-        let member = members.into_iter().rfind(|member| member.name == name)?;
-        Some(Span { start: member.value.start + shift, end: member.value.end + shift })
-    };
-    let is = |at: Span, text: &str| Raw::new(&object[at.range()]).str().as_deref() == Some(text);
     // Most lines do not have the name anywhere, which is much faster to find out.
     if memchr::memmem::find(object, b"hookMessage").is_none() && memchr::memmem::find(object, b"\\u").is_none() {
         return;
     }
-    if !last(whole, b"type").is_some_and(|kind| is(kind, "message")) {
-        return;
-    }
-    let Some(message) = last(whole, b"message") else { return };
-    if let Some(role) = last(message, b"role").filter(|&role| is(role, "hookMessage")) {
-        edits.replace(role, b"\"custom\"".to_vec());
+    let is = |text: &[u8], value: Span, name: &str| Raw::new(&text[value.range()]).str().as_deref() == Some(name);
+    let outer = members(object);
+    let (Some(kind), Some(message)) = (last(&outer, "type"), last(&outer, "message")) else { return };
+    let (from, message) = (message.value.start, &object[message.value.range()]);
+    let inner = members(message);
+    let Some(role) = last(&inner, "role").map(|role| role.value) else { return };
+    if is(object, kind.value, "message") && is(message, role, "hookMessage") {
+        edits.replace(Span { start: from + role.start, end: from + role.end }, b"\"custom\"".to_vec());
     }
 }
 
