@@ -205,13 +205,14 @@ mod tests {
         ])
     }
 
-    /// Checks which entry each name means, seen from a leaf, or the kind of the error.
+    /// Checks which entry each name means, seen from a leaf, or the kind of the error: `NAME = ENTRY, …`.
     #[track_caller]
-    fn check(session: &Session, leaf: &str, cases: &[(&str, &str)]) {
-        for (name, expected) in cases {
+    fn check(session: &Session, leaf: &str, cases: &str) {
+        for case in cases.split(", ") {
+            let (name, expected) = case.split_once(" = ").unwrap();
             let found = find(session, node(session, leaf), name);
             let found = found.map_or_else(|error| error.kind().name(), |node| session.id(node));
-            assert_eq!(found, *expected, "{name:?} from {leaf}");
+            assert_eq!(found, expected, "{name:?} from {leaf}");
         }
     }
 
@@ -224,54 +225,33 @@ mod tests {
 
     #[test]
     fn every_form_of_a_name_finds_its_entry() {
-        let cases = [
-            ("aaaa1111", "aaaa1111"),
-            ("aaaa111", "aaaa1111"),
-            ("aaaa", "aaaa1111"),
-            ("cccc4", "cccc4444"),
-            ("1234", "12345678"),
-            ("12345678", "12345678"),
-            ("@", "dddd5555"),
-            ("label:plan-b", "bbbb2222"),
-            ("user:1", "12345678"),
-            ("user:2", "cccc3333"),
-            ("user:3", "aaaa1111"),
-        ];
-        check(&prompts(), "dddd5555", &cases);
+        let cases = "aaaa1111 = aaaa1111, aaaa111 = aaaa1111, aaaa = aaaa1111, cccc4 = cccc4444, 1234 = 12345678, \
+                     12345678 = 12345678, @ = dddd5555, label:plan-b = bbbb2222, user:1 = 12345678, user:2 = cccc3333, \
+                     user:3 = aaaa1111";
+        check(&prompts(), "dddd5555", cases);
     }
 
     #[test]
     fn steps_lead_to_ancestors_of_any_type() {
-        let cases = [
-            ("@~0", "dddd5555"),
-            ("@~", "12345678"),
-            ("@~1", "12345678"),
-            ("@~2", "cccc4444"),
-            ("@~5", "aaaa1111"),
-            ("@~005", "aaaa1111"),
-            ("dddd5555~1", "12345678"),
-            ("dddd~", "12345678"),
-            ("12345678~", "cccc4444"),
-            ("label:plan-b~1", "aaaa1111"),
-            ("user:1~2", "cccc3333"),
-            ("user:2~1", "bbbb2222"),
-        ];
-        check(&prompts(), "dddd5555", &cases);
+        let cases = "@~0 = dddd5555, @~ = 12345678, @~1 = 12345678, @~2 = cccc4444, @~5 = aaaa1111, @~005 = aaaa1111, \
+                     dddd5555~1 = 12345678, dddd~ = 12345678, 12345678~ = cccc4444, label:plan-b~1 = aaaa1111, \
+                     user:1~2 = cccc3333, user:2~1 = bbbb2222";
+        check(&prompts(), "dddd5555", cases);
     }
 
     #[test]
     fn leaf_and_prompts_are_those_of_the_leaf_worked_from() {
-        let cases = [("@", "cccc4444"), ("@~1", "cccc3333"), ("user:1", "cccc3333"), ("user:3", "not-found")];
-        check(&prompts(), "cccc4444", &cases);
-        check(&prompts(), "12345678", &[("user:1", "12345678"), ("label:plan-b", "bbbb2222")]);
-        check(&prompts(), "-", &[("@", "not-found"), ("user:1", "not-found"), ("aaaa", "aaaa1111")]);
+        let cases = "@ = cccc4444, @~1 = cccc3333, user:1 = cccc3333, user:3 = not-found";
+        check(&prompts(), "cccc4444", cases);
+        check(&prompts(), "12345678", "user:1 = 12345678, label:plan-b = bbbb2222");
+        check(&prompts(), "-", "@ = not-found, user:1 = not-found, aaaa = aaaa1111");
         // A prompt of another branch has no number.
         let forked = session(&[
             message("aaaa1111", "", "user", "First prompt"),
             message("bbbb2222", "aaaa1111", "user", "Left behind"),
             message("cccc3333", "aaaa1111", "assistant", "Answer"),
         ]);
-        check(&forked, "cccc3333", &[("user:1", "aaaa1111"), ("user:2", "not-found")]);
+        check(&forked, "cccc3333", "user:1 = aaaa1111, user:2 = not-found");
     }
 
     #[test]
@@ -287,10 +267,10 @@ mod tests {
             message("ffff0000", "eeee0000", "user", "the leaf"),
         ]);
         for id in ["abcd", "abcdef00", "abcdef00~1", "@", "label:x", "7"] {
-            check(&session, "ffff0000", &[(id, id)]);
+            check(&session, "ffff0000", &format!("{id} = {id}"));
         }
         // Steps are split off before the start of an id is looked for.
-        check(&session, "ffff0000", &[("abcdef00~1~1", "abcdef00"), ("abcde", "ambiguous")]);
+        check(&session, "ffff0000", "abcdef00~1~1 = abcdef00, abcde = ambiguous");
     }
 
     #[test]
@@ -300,10 +280,10 @@ mod tests {
             message("bbbb2222", "aaaa1111", "user", "two"),
             label("cccc3333", "bbbb2222", "bbbb2222", "v~1"),
         ];
-        check(&session(&entries), "cccc3333", &[("label:v~1", "bbbb2222"), ("label:v~1~1", "aaaa1111")]);
+        check(&session(&entries), "cccc3333", "label:v~1 = bbbb2222, label:v~1~1 = aaaa1111");
         // Where a label without them exists too, they are steps.
         let shadowed = [&entries[..], &[label("dddd4444", "cccc3333", "cccc3333", "v")]].concat();
-        check(&session(&shadowed), "dddd4444", &[("label:v~1", "bbbb2222"), ("label:v", "cccc3333")]);
+        check(&session(&shadowed), "dddd4444", "label:v~1 = bbbb2222, label:v = cccc3333");
     }
 
     #[test]
@@ -370,6 +350,6 @@ mod tests {
 
     #[test]
     fn a_session_without_entries_has_nothing_to_name() {
-        check(&session::<&str>(&[]), "-", &[("@", "not-found"), ("user:1", "not-found"), ("aaaa", "not-found")]);
+        check(&session::<&str>(&[]), "-", "@ = not-found, user:1 = not-found, aaaa = not-found");
     }
 }
