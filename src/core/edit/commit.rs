@@ -2,7 +2,6 @@
 //! with its migration (semantics: "Writing").
 
 use std::collections::HashMap;
-use std::io::{self, Write};
 use std::path::Path;
 
 use super::draft::{Draft, IdsAndTime};
@@ -196,11 +195,8 @@ impl Commit<'_> {
         make(&mut draft);
         let Draft { lines, ids, .. } = draft;
         let effects = write::replace(&place, self.file.options, false, &|| true, &mut |out| {
-            let mut out = LineEndTracker { out, ends_line: true };
-            migrate::copy(&session.source, UnfinishedLine::Copy, &mut out)?;
-            let end: &[u8] = if out.ends_line { b"" } else { b"\n" };
-            let written = out.write_all(end).and_then(|()| out.write_all(&lines));
-            written.map_err(|cause| Error::writing("cannot write", cause))
+            migrate::copy(&session.source, UnfinishedLine::Close, out)?;
+            out.write_all(&lines).map_err(|cause| Error::writing("cannot write", cause))
         })?;
         let migrated_from = Some(session.version);
         Ok(Some(Committed { ids, migrated_from, closed_unfinished_line: is_unfinished, effects }))
@@ -257,26 +253,6 @@ impl AddedEntries {
             entries.leaf = Some(id.into_owned());
         }
         entries
-    }
-}
-
-/// Remembers whether what was written ends with a LF.
-struct LineEndTracker<'o> {
-    out: &'o mut dyn Write,
-    ends_line: bool,
-}
-
-impl Write for LineEndTracker<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        if let Some(last) = bytes[..count].last() {
-            self.ends_line = *last == b'\n';
-        }
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 

@@ -25,6 +25,8 @@ pub enum UnfinishedLine {
     Refuse,
     /// Copy it, as other malformed lines are.
     Copy,
+    /// Copy it, and end it: other lines follow.
+    Close,
 }
 
 /// Copies a session of version 1 or 2 as version 3. Everything that need not change stays as it
@@ -127,7 +129,8 @@ impl Migrator<'_> {
             _ => write(line.bytes)?,
         }
         // A whole last line without LF gets one: an agent would append its next entry to the line.
-        if line.terminated || is_whole { write(b"\n") } else { Ok(()) }
+        let is_ended = line.terminated || is_whole || self.unfinished == UnfinishedLine::Close;
+        if is_ended { write(b"\n") } else { Ok(()) }
     }
 }
 
