@@ -181,8 +181,11 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn expect(&mut self, byte: u8) -> Result<(), SyntaxError> {
-        self.peek();
-        if self.take(byte) { Ok(()) } else { self.fail() }
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            return Ok(());
+        }
+        self.fail()
     }
 
     #[inline]
@@ -197,7 +200,10 @@ impl<'a> Cursor<'a> {
     /// escape.
     #[inline]
     fn name(&mut self) -> Result<(usize, bool), SyntaxError> {
-        self.expect_quote()?;
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return self.fail();
+        }
+        self.at += 1;
         let escaped = self.string()?;
         let end = self.at - 1;
         self.expect(b':')?;
@@ -210,7 +216,8 @@ impl<'a> Cursor<'a> {
         // Most strings are names and ids without escapes: handled here, without a call, they cost half
         // as much.
         self.at = text::plain_end(self.bytes, self.at);
-        if self.take(b'"') {
+        if self.bytes.get(self.at) == Some(&b'"') {
+            self.at += 1;
             return Ok(false);
         }
         self.string_from_escape().map(|()| true)
@@ -247,7 +254,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    #[inline]
     fn expect_quote(&mut self) -> Result<(), SyntaxError> {
         if self.take(b'"') { Ok(()) } else { self.fail() }
     }
@@ -300,7 +306,9 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn take(&mut self, byte: u8) -> bool {
         let is_next = self.bytes.get(self.at) == Some(&byte);
-        self.at += usize::from(is_next);
+        if is_next {
+            self.at += 1;
+        }
         is_next
     }
 
@@ -320,8 +328,9 @@ impl<'a> Cursor<'a> {
             match self.peek() {
                 Some(b'{') => {
                     self.at += 1;
-                    self.peek();
-                    if !self.take(b'}') {
+                    if self.peek() == Some(b'}') {
+                        self.at += 1;
+                    } else {
                         open.push(true);
                         self.name()?;
                         continue 'value;
@@ -329,8 +338,9 @@ impl<'a> Cursor<'a> {
                 }
                 Some(b'[') => {
                     self.at += 1;
-                    self.peek();
-                    if !self.take(b']') {
+                    if self.peek() == Some(b']') {
+                        self.at += 1;
+                    } else {
                         open.push(false);
                         continue 'value;
                     }
