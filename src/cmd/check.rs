@@ -66,8 +66,10 @@ pub struct CheckArgs {
 enum Format {
     /// For people
     Text,
-    /// One object a finding
+    /// One array of objects
     Json,
+    /// One object a line
+    Jsonl,
     /// Annotations of GitHub Actions
     Github,
     /// One SARIF 2.1.0 document, for code scanning
@@ -75,11 +77,7 @@ enum Format {
 }
 
 impl Formats for Format {
-    const JSON: Self = Self::Json;
-
-    fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::Sarif)
-    }
+    const JSON: &[Self] = &[Self::Json, Self::Jsonl, Self::Sarif];
 }
 
 impl Task for CheckArgs {
@@ -93,8 +91,14 @@ impl Task for CheckArgs {
         }
         let policy = self.policy()?;
         let files = files::find(self.paths.given()?);
-        let mut out = Findings::new(self.form(), app.screen.clone())?;
-        let (counts, known) = self.all(app, &files, &policy, &mut out)?;
+        let mut out = Findings::new(self.form(), app.screen.clone(), world::stop)?;
+        let (counts, known) = match self.all(app, &files, &policy, &mut out) {
+            Ok(all) => all,
+            Err(error) => {
+                out.finish(None)?;
+                return Err(error);
+            }
+        };
         match self.baseline.as_deref().filter(|_| self.update_baseline) {
             None => out.finish(Some(counts))?,
             Some(path) if counts.unread > 0 => {
@@ -123,6 +127,7 @@ impl CheckArgs {
         match self.format.get() {
             Format::Text => FindingFormat::Text,
             Format::Json => FindingFormat::Json,
+            Format::Jsonl => FindingFormat::Jsonl,
             Format::Github => FindingFormat::Github,
             Format::Sarif => FindingFormat::Sarif,
         }
@@ -155,6 +160,10 @@ impl CheckArgs {
         let (mut counts, mut known) = (Counts::default(), Baseline::default());
         let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Judged::weight);
         paths::work(app, "checking", files.len(), pool, check, |at, judged, progress| {
+            if at == 0 && self.form().is_document() {
+                world::prepare_document()?;
+            }
+            world::wait(Duration::ZERO).check()?;
             counts.add(judged.counts);
             known.merge(judged.known);
             if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
@@ -163,7 +172,11 @@ impl CheckArgs {
             let path = &files[at].path;
             let print = || -> Result<()> {
                 if let Err(error) = out.file(path, policy, judged.found) {
-                    app.report.failure(&paths::failure(&error.downcast::<Error>()?, path));
+                    let error = error.downcast::<Error>()?;
+                    if matches!(error, Error::Interrupted { .. }) {
+                        return Err(error.into());
+                    }
+                    app.report.failure(&paths::failure(&error, path));
                     counts.unread += 1;
                 }
                 if progress.is_some() { Ok(out.flush()?) } else { Ok(()) }
