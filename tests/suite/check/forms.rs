@@ -1,8 +1,11 @@
 //! `check` from the shell: forms of output, exit codes, what is denied, allowed and known.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
+use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{Run, command, data, finish, run, run_with_input};
@@ -131,6 +134,39 @@ fn findings_are_in_the_order_of_the_files() {
     let text = check(folder.path(), &["."]).stdout;
     assert!(text.contains("error[E016] ./05.jsonl: … and 2990 more of this kind (--json lists them all)\n"));
     assert_eq!(text.matches("[E016] ./05.jsonl:").count(), 11);
+}
+
+#[test]
+fn a_document_that_is_interrupted_is_closed_before_the_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "{\"type\":\"message\",\"id\":\"ID\",\"parentId\":null,\"timestamp\":\"2026-01-05T10:00:00.000Z\"}\n";
+    let header = fs::read_to_string(data("check/healthy.jsonl")).unwrap().lines().next().unwrap().to_owned() + "\n";
+    // One of each alone is more than a pipe holds.
+    let text: String = (0..3000).map(|at| line.replace("ID", &format!("{at:08}"))).collect();
+    for name in ["1.jsonl", "2.jsonl"] {
+        fs::write(folder.path().join(name), header.clone() + &text).unwrap();
+    }
+    for (format, files, signal, code) in [
+        ("json", &["1.jsonl"][..], Signal::INT, 130),
+        ("json", &["1.jsonl", "2.jsonl"], Signal::TERM, 143),
+        ("sarif", &["1.jsonl", "2.jsonl"], Signal::INT, 130),
+    ] {
+        let mut command = command();
+        command.current_dir(folder.path()).args(["check", "--jobs", "1", "--format", format]).args(files);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = vec![0];
+        child.stdout.as_mut().unwrap().read_exact(&mut stdout).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.stdout.as_mut().unwrap().read_to_end(&mut stdout).unwrap();
+        let done = child.wait_with_output().unwrap();
+        let document: Value = serde_json::from_slice(&stdout).expect("a whole document");
+        let findings = if format == "json" { &document } else { &document["runs"][0]["results"] };
+        let count = findings.as_array().unwrap().len();
+        assert!((1..3000).contains(&count), "{count} findings");
+        assert_eq!(done.status.code(), Some(code), "{format} {files:?}");
+        let error: Value = serde_json::from_slice(&done.stderr).unwrap();
+        assert_eq!(error["error"]["kind"], "interrupted");
+    }
 }
 
 #[test]
