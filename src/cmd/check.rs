@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::args::{FormatArg, Formats};
 use super::folders;
@@ -59,24 +59,10 @@ pub struct CheckArgs {
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
     #[command(flatten)]
-    format: FormatArg<Format>,
+    format: FormatArg<FindingFormat>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// One array of objects
-    Json,
-    /// One object a line
-    Jsonl,
-    /// Annotations of GitHub Actions
-    Github,
-    /// One SARIF 2.1.0 document, for code scanning
-    Sarif,
-}
-
-impl Formats for Format {
+impl Formats for FindingFormat {
     const JSON: &[Self] = &[Self::Json, Self::Jsonl, Self::Sarif];
 }
 
@@ -87,11 +73,11 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return why::run(app, self.paths.given()?, self.form());
+            return why::run(app, self.paths.given()?, self.format.get());
         }
         let policy = self.policy()?;
         let files = files::find(self.paths.given()?);
-        let mut out = Findings::new(self.form(), app.screen.clone(), world::stop)?;
+        let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
         let (counts, known) = match self.all(app, &files, &policy, &mut out) {
             Ok(all) => all,
             Err(error) => {
@@ -123,18 +109,8 @@ impl Task for CheckArgs {
 }
 
 impl CheckArgs {
-    fn form(&self) -> FindingFormat {
-        match self.format.get() {
-            Format::Text => FindingFormat::Text,
-            Format::Json => FindingFormat::Json,
-            Format::Jsonl => FindingFormat::Jsonl,
-            Format::Github => FindingFormat::Github,
-            Format::Sarif => FindingFormat::Sarif,
-        }
-    }
-
     fn policy(&self) -> Result<Policy> {
-        let policy = Policy::new(&self.deny, &self.allow, self.form().most())?;
+        let policy = Policy::new(&self.deny, &self.allow, self.format.get().most())?;
         let Some(path) = &self.baseline else { return Ok(policy) };
         let policy = policy.with_baseline(path, self.update_baseline).map_err(|error| {
             let is_missing = error.kind() == ErrorKind::Io && !path.exists();
@@ -160,7 +136,7 @@ impl CheckArgs {
         let (mut counts, mut known) = (Counts::default(), Baseline::default());
         let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Judged::weight);
         paths::work(app, "checking", files.len(), pool, check, |at, judged, progress| {
-            if at == 0 && self.form().is_document() {
+            if at == 0 && self.format.get().is_document() {
                 world::prepare_document()?;
             }
             world::wait(Duration::ZERO).check()?;

@@ -4,6 +4,7 @@
 use std::io;
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::escape;
@@ -20,17 +21,17 @@ use crate::core::tree::tips;
 use crate::core::words::counted;
 
 /// The format of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FindingFormat {
-    /// For people.
+    /// For people
     Text,
-    /// One array of objects.
+    /// One array of objects
     Json,
-    /// One object a line.
+    /// One object a line
     Jsonl,
-    /// Annotations of GitHub Actions.
+    /// Annotations of GitHub Actions
     Github,
-    /// One SARIF 2.1.0 document.
+    /// One SARIF 2.1.0 document, for code scanning
     Sarif,
 }
 

@@ -186,9 +186,3 @@ impl Write for Output {
         self.stream.flush()
     }
 }
-
-impl Default for Output {
-    fn default() -> Self {
-        Self::new()
-    }
-}
