@@ -86,16 +86,22 @@ impl Place {
 pub struct ReadTo {
     /// The offset.
     pub at: u64,
-    /// The bytes before it, as many as tell one session from another.
-    pub before: Vec<u8>,
+    /// The first bytes of the file, with its header, and those before the offset: as many as tell one
+    /// session from another.
+    pub ends: [Vec<u8>; 2],
 }
 
 impl ReadTo {
     fn is_there(&self, file: &File) -> Result<bool> {
-        let mut before = vec![0; self.before.len()];
-        let at = self.at.saturating_sub(before.len() as u64);
-        file.read_exact_at(&mut before, at).map_err(Error::io("cannot read"))?;
-        Ok(before == self.before)
+        let [front, before] = &self.ends;
+        for (expected, at) in [(front, 0), (before, self.at.saturating_sub(before.len() as u64))] {
+            let mut found = vec![0; expected.len()];
+            file.read_exact_at(&mut found, at).map_err(Error::io("cannot read"))?;
+            if found != *expected {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

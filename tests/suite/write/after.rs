@@ -146,7 +146,7 @@ fn file_that_is_replaced_while_the_lines_are_made_is_not_appended_to() {
     let old = bytes(&scratch);
     let source = Source::open(&path).unwrap();
     let place = Place::new(&path, source.state().unwrap()).unwrap();
-    let read = write::ReadTo { at: old.len() as u64, before: old[old.len() - 16..].to_vec() };
+    let read = write::ReadTo { at: old.len() as u64, ends: [Vec::new(), old[old.len() - 16..].to_vec()] };
     let done = write::append(&place, &read, WriteOptions { wait: wait(), force: false }, &|_| true, &mut |_| {
         // The same bytes under the same name, but another file.
         fs::copy(&path, scratch.path("new")).unwrap();
