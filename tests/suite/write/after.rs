@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -136,6 +137,44 @@ fn program_that_opens_the_file_while_its_new_form_is_written_is_seen() {
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), if force { "new" } else { V1 });
         assert_eq!(names(scratch.path("")), ["s.jsonl"]);
+    }
+}
+
+#[test]
+fn what_is_written_without_a_lock_while_the_file_is_replaced_is_kept_or_told() {
+    // What comes after the last look before the rename: its program, the new file after that, what is told.
+    for (script, new, aside, carried) in [
+        ("exec 3>>\"$1\"", "new\n", "", 0),
+        ("exec 3>>\"$1\"; (sleep 0.2; echo late >&3) & exec 3>&-", "new\nlate\n", "", 5),
+        ("echo late >>\"$1\"", "new\nlate\n", "", 5),
+        ("printf 'longer than before' >\"$1\"", "new\n", "longer than before", 0),
+        ("exec 3<>\"$1\"; printf OLD >\"$1\"; touch -d 2020-01-01 \"$1\"", "new\n", "OLD", 0),
+    ] {
+        for force in [false, true] {
+            let scratch = Scratch::bytes(b"old\n");
+            let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
+            let place = Place::new(&path, Source::open(&path).unwrap().state().unwrap()).unwrap();
+            let old = File::open(&path).unwrap();
+            let agent = std::cell::RefCell::new(None);
+            let may_replace = || {
+                *agent.borrow_mut() = Some(Other::start(script, &path));
+                true
+            };
+            let options = WriteOptions { wait: wait(), force };
+            let done = write::replace(&place, options, false, &may_replace, &mut |out| {
+                let mut now = [0; 4];
+                old.read_exact_at(&mut now, 0).map_err(|_| Error::Changed { line: None })?;
+                let text: &[u8] = if now == *b"old\n" { b"new\n" } else { b"other\n" };
+                out.write_all(text).map_err(|cause| Error::writing("cannot write", cause))
+            });
+            let late = done.unwrap().late;
+            let holder =
+                (script.contains("exec") && !script.contains("3>&-")).then(|| agent.borrow().as_ref().unwrap().pid());
+            assert_eq!((late.carried, late.holder.map(|holder| holder.pid)), (carried, holder), "{script}");
+            assert!(late.lost.is_none() && late.aside.is_some() != aside.is_empty(), "{script}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), new, "{script}");
+            assert_eq!(fs::read_to_string(scratch.path("s.jsonl.late")).unwrap_or_default(), aside, "{script}");
+        }
     }
 }
 
