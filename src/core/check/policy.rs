@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -118,6 +119,10 @@ impl Policy {
     /// # Errors
     /// [`Error::Usage`] if the file is not a baseline, [`Error::Io`].
     pub(crate) fn with_baseline(mut self, path: &Path, updates: bool) -> Result<Self> {
+        // A pipe may be read, but nothing can take its place; to open one may wait for ever.
+        if fs::metadata(path).is_ok_and(|meta| meta.is_dir() || updates && !meta.is_file()) {
+            return Err(Error::usage("the baseline must be a file", "name a file; `--update-baseline` writes it"));
+        }
         if !updates || path.exists() {
             self.known = Baseline::open(path)?;
         }
