@@ -527,8 +527,14 @@ fn rights_of_a_group_do_not_reach_another_group() {
 fn hint_of_a_held_lock_names_its_record() {
     let scratch = forked();
     let record = scratch.path(".s.jsonl.lock");
+    let hint = || {
+        let error = error(&scratch.run("label s.jsonl u1 x --lock-timeout 0 --json"));
+        assert_eq!(error["kind"], "locked");
+        error["hint"].as_str().unwrap().to_owned()
+    };
     fs::write(&record, format!("{}:1\n", std::process::id())).unwrap();
-    let error = error(&scratch.run("label s.jsonl u1 x --lock-timeout 0 --json"));
-    assert_eq!(error["kind"], "locked");
-    assert!(error["hint"].as_str().unwrap().contains(".s.jsonl.lock"), "{error}");
+    assert!(hint().contains("`rm ") && hint().contains(".s.jsonl.lock`"), "{}", hint());
+    fs::remove_file(&record).unwrap();
+    fs::create_dir(&record).unwrap();
+    assert!(hint().contains("`rm -r ") && hint().contains(".s.jsonl.lock`"), "{}", hint());
 }
