@@ -47,7 +47,7 @@ impl Printer<'_> {
         } else {
             let rows = Rows::default();
             let heading = TreeText::new(session, &rows, screen);
-            output.text(&heading.heading(&self.bodies.title()?, session.len(), walk::tips(session).len()))?;
+            output.text(&heading.heading(&self.bodies.title()?, session.count(), walk::tips(session).len()))?;
             tips::rows(&mut output, &texts, screen)?;
         }
         output.finish()?;

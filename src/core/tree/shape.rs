@@ -73,18 +73,19 @@ impl Shape {
         };
         for &node in order {
             let above = session.parent(node).map_or(NONE, |parent| shape.row_of[parent.index()]);
-            shape.row_of[node.index()] = if shows(node) { shape.push(node, above) } else { above };
+            let is_child = !session.is_mark(node);
+            shape.row_of[node.index()] = if shows(node) { shape.push(node, above, is_child) } else { above };
         }
         shape.omitted = vec![Omitted::default(); shape.nodes.len()];
         shape
     }
 
-    fn push(&mut self, node: NodeId, above: u32) -> u32 {
+    fn push(&mut self, node: NodeId, above: u32, is_child: bool) -> u32 {
         let row = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         self.nodes.push(node);
         self.above.push(above);
         self.children.push(0);
-        if let Some(children) = self.children.get_mut(above as usize) {
+        if let Some(children) = self.children.get_mut(above as usize).filter(|_| is_child) {
             *children += 1;
         }
         row
@@ -135,7 +136,8 @@ impl Shape {
     pub fn landmarks(&self, session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
         let leaf = leaf.and_then(|leaf| self.row(leaf));
         let is_landmark = |(row, &node): (usize, &NodeId)| {
-            self.children[row] != 1 || session.label(node).is_some() || leaf == Some(row) || self.omitted[row].below > 0
+            let ends = self.children[row] != 1 || leaf == Some(row) || self.omitted[row].below > 0;
+            (ends || session.label(node).is_some()) && !session.is_mark(node)
         };
         self.nodes.iter().enumerate().map(is_landmark).collect()
     }
@@ -146,7 +148,7 @@ impl Shape {
         let mut landmarks = self.landmarks(session, leaf);
         for (row, &node) in self.nodes.iter().enumerate() {
             let is_summary = matches!(session.traits(node).kind, Kind::Compaction | Kind::BranchSummary);
-            landmarks[row] |= is_summary || self.above(row).is_none();
+            landmarks[row] |= is_summary || self.above(row).is_none() || session.is_mark(node);
         }
         landmarks
     }
@@ -166,7 +168,7 @@ impl Shape {
         for (row, &node) in self.nodes.iter().enumerate() {
             let (above, count) = self.above(row).map_or((NONE, 0), |above| nearest[above]);
             if kept[row] {
-                nearest.push((folded.push(node, above), 0));
+                nearest.push((folded.push(node, above, true), 0));
                 folded.omitted.push(Omitted { above: count, ..self.omitted[row] });
             } else {
                 nearest.push((above, count + 1));
@@ -216,7 +218,7 @@ impl Shape {
             here.messages += usize::from(session.traits(node).kind == Kind::Message);
             here.first = here.first.or_else(|| session.is_user(node).then_some(node));
             since_fork.push(here);
-            if self.is_tip(row) {
+            if self.is_tip(row) && !session.is_mark(node) {
                 let SinceFork { fork, messages, first } = here;
                 tips.push(Tip { node, fork, messages, first: first.unwrap_or(node), has_leaf: leaf == Some(row) });
             }
