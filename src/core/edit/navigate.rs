@@ -53,6 +53,22 @@ impl Move {
         self.old == self.target
     }
 
+    /// Refuses a move that the agent of the file would not follow.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it leads out of what is below the last reset of a file that stores its leaf.
+    pub fn check(&self, session: &Session) -> Result<()> {
+        let Some(reset) = session.reset() else { return Ok(()) };
+        if session.ancestors(self.position).any(|node| node == reset) {
+            return Ok(());
+        }
+        let message =
+            format!("the leaf would not be below the reset `{}`, and agents would not follow", session.id(reset));
+        let hint =
+            "without `--save`, `--label` and a summary nothing is written, and `--leaf ENTRY` works from anywhere";
+        Err(Error::usage(message, hint))
+    }
+
     /// Returns the move of a leaf that stays where it is.
     pub fn stay(self) -> Self {
         Self { position: self.old, ..self }
@@ -223,27 +239,34 @@ impl MoveRecord {
     ) -> Result<WrittenMove> {
         let id = |node: Option<NodeId>| node.map(|node| session.id(node).to_owned());
         let target = id(plan.target);
+        let position = id(plan.position);
+        // Where the leaf is stored, what is appended elsewhere moves it only together with a mark.
+        let marks = session.stores_leaf() && (self.save || plan.position != session.leaf());
         let commit = Commit {
             file,
-            anchor: Anchor::At(id(plan.position)),
+            anchor: if marks { Anchor::Leaf } else { Anchor::At(position.clone()) },
             guard: self.guard(id(plan.old), old_is_named, file.options.force),
-            needs: target.iter().cloned().collect(),
+            needs: target.iter().chain(position.iter().filter(|_| marks)).cloned().collect(),
         };
         let mut lines = Vec::new();
         let committed = commit.write(session, ids, &mut |draft| {
-            self.append(draft, target.as_deref());
+            if marks {
+                append_mark(draft, position.as_deref());
+            }
+            self.append(draft, position.as_deref(), target.as_deref(), marks);
             lines.clone_from(&draft.lines);
         })?;
-        let first = || String::from_utf8_lossy(&lines).lines().next().map(str::to_owned);
-        let summary = self.summary.as_ref().and_then(|summary| Some((first()?, summary.from_extension)));
-        Ok(WrittenMove { committed, summary })
+        let line = || String::from_utf8_lossy(&lines).lines().nth(usize::from(marks)).map(str::to_owned);
+        let summary = self.summary.as_ref().and_then(|summary| Some((line()?, summary.from_extension)));
+        Ok(WrittenMove { committed, summary, marks })
     }
 
-    /// Adds the entries; the draft starts at the new position. `target` is what was asked for.
-    fn append(&self, draft: &mut Draft<'_>, target: Option<&str>) {
+    /// Adds the entries to a draft that starts at the new position, or is moved there by a mark. `target` is
+    /// what was asked for.
+    fn append(&self, draft: &mut Draft<'_>, position: Option<&str>, target: Option<&str>, is_marked: bool) {
         let mut labelled = target.map(str::to_owned);
         if let Some(Summary { text, details, from_extension }) = &self.summary {
-            let from = draft.leaf().unwrap_or("root").to_owned();
+            let from = position.unwrap_or("root").to_owned();
             let mut members = vec![("fromId", Value::Str(&from)), ("summary", Value::Str(text))];
             members.extend(details.as_deref().map(|details| ("details", Value::Json(details))));
             if *from_extension {
@@ -252,7 +275,7 @@ impl MoveRecord {
             }
             draft.append("branch_summary", &members);
             labelled = draft.leaf().map(str::to_owned);
-        } else if self.save {
+        } else if self.save && !is_marked {
             draft.append("custom", &[("customType", Value::Str(SAVED))]);
         }
         if let (Some(name), Some(target)) = (&self.label, labelled) {
@@ -261,11 +284,19 @@ impl MoveRecord {
     }
 }
 
+/// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.
+fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
+    let position = position.map_or(Value::Json(b"null"), Value::Str);
+    draft.append("leaf", &[("targetId", position), ("appendParentId", position)]);
+}
+
 /// What is in the file after a move.
 #[derive(Debug)]
 pub struct WrittenMove {
     /// The new entries.
     pub committed: Committed,
+    /// Whether the first of them is a mark, which never is the leaf itself.
+    pub marks: bool,
     /// The summary's line, and whether a hook made it.
     pub summary: Option<(String, bool)>,
 }
@@ -299,7 +330,9 @@ impl MoveOutcome {
     /// Returns the id of the leaf after the move.
     pub fn new_leaf<'l>(&'l self, session: &'l Session, plan: &Move) -> Option<&'l str> {
         let position = if matches!(self, Self::Cancelled { .. }) { plan.old } else { plan.position };
-        self.ids().last().map(String::as_str).or(position.map(|node| session.id(node)))
+        let marks = matches!(self, Self::Written(written) if written.marks);
+        let last = self.ids().iter().skip(usize::from(marks)).next_back();
+        last.map(String::as_str).or(position.map(|node| session.id(node)))
     }
 }
 
@@ -360,7 +393,7 @@ mod tests {
     use crate::core::session::body::Bodies;
     use crate::core::session::sample::{entry, forked, ids, label, message, node, session};
 
-    use super::{Error, Guard, Move, MoveRecord, MoveRequest, Summary, SummaryRequest};
+    use super::{Error, Guard, Move, MoveRecord, MoveRequest, Summary, SummaryRequest, append_mark};
 
     /// Checks moves, each written as `OLD to TARGET: at POSITION, above ANCESTOR, leaves ENTRIES` and,
     /// for what is taken back, `, edits TEXT`.
@@ -484,7 +517,7 @@ mod tests {
         let (leaf, target) = if at_root { (None, None) } else { (Some("a1"), Some("u2")) };
         let parent = if at_root { "null" } else { "\"a1\"" };
         let expected: Vec<_> = expected.iter().map(|line| line.replace("$PARENT", parent)).collect();
-        assert_eq!(drafted(leaf, |draft| record.append(draft, target)), expected, "{record:?}");
+        assert_eq!(drafted(leaf, |draft| record.append(draft, leaf, target, false)), expected, "{record:?}");
         assert_eq!(record.is_empty(), *record == MoveRecord::default());
     }
 
@@ -523,6 +556,63 @@ mod tests {
         writes(&only_label, true, &[]);
         let saved = MoveRecord { save: true, label: label(), summary: None };
         writes(&saved, false, &[mark, &labelled("n2", "\"n1\"", "u2")]);
+    }
+
+    #[test]
+    fn where_the_leaf_is_stored_a_move_is_a_mark() {
+        let mark = |id: &str, position: &str| {
+            format!(
+                r#"{{"type":"leaf","id":"{id}","parentId":"b2","timestamp":"T","targetId":{position},"appendParentId":{position}}}"#
+            )
+        };
+        let write = |record: &MoveRecord, position: Option<&str>| {
+            drafted(Some("b2"), |draft| {
+                append_mark(draft, position);
+                record.append(draft, position, Some("u2"), true);
+            })
+        };
+        let save = MoveRecord { save: true, ..MoveRecord::default() };
+        assert_eq!(write(&save, Some("a1")), [mark("n1", "\"a1\"")]);
+        assert_eq!(write(&save, None), [mark("n1", "null")]);
+        let summary = Summary { text: "x".to_owned(), details: None, from_extension: false };
+        let all = MoveRecord { summary: Some(summary), save: true, label: Some("y".to_owned()) };
+        let summary =
+            r#"{"type":"branch_summary","id":"n2","parentId":"n1","timestamp":"T","fromId":"a1","summary":"x"}"#;
+        let label = r#"{"type":"label","id":"n3","parentId":"n2","timestamp":"T","targetId":"n2","label":"y"}"#;
+        assert_eq!(write(&all, Some("a1")), [&mark("n1", "\"a1\""), summary, label]);
+    }
+
+    #[test]
+    fn a_move_to_above_the_last_reset_is_refused() {
+        let session = session(&[
+            message("u1", "", "user", "x"),
+            entry("reset", "r1", "u1", ""),
+            message("u2", "r1", "user", "x"),
+            entry("reset", "r2", "u2", ""),
+            message("u3", "r2", "user", "x"),
+            message("a3", "u3", "assistant", "x"),
+            entry("mode_change", "m1", "u1", r#""mode":"plan""#),
+        ]);
+        for (target, is_right) in [
+            ("-", false),
+            ("u1", false),
+            ("r1", false),
+            ("u2", false),
+            ("m1", false),
+            ("r2", true),
+            ("u3", true),
+            ("a3", true),
+        ] {
+            let plan = Move::plan(&mut Bodies::new(&session), session.leaf(), node(&session, target)).unwrap();
+            let checked = plan.check(&session);
+            assert_eq!(checked.is_ok(), is_right, "{target}");
+            assert!(
+                checked.err().is_none_or(|error| error.kind().name() == "usage" && error.to_string().contains("`r2`"))
+            );
+        }
+        let session = self::session(&forked());
+        let plan = Move::plan(&mut Bodies::new(&session), session.leaf(), None).unwrap();
+        assert!(plan.check(&session).is_ok());
     }
 
     /// What is asked for; what the hooks say (`-`: there are none); what the summarizer does (`-`: there is
