@@ -143,6 +143,11 @@ impl Wording<'_> {
                 ),
                 format!("`session-tree navigate FILE {} --save`, unless it was left there on purpose", self.session.id(newest)),
             ),
+            (Code::StoredLeaf, _) => self.stored_leaf(),
+            (Code::MarkWithoutTarget, _) => (
+                format!("mark `{}` moves the leaf to no entry before it in the file", self.own()),
+                format!("none needed; set `targetId` of line {line} if it is known where it went"),
+            ),
             (Code::TimeBackwards, Detail::Gap(ms)) => (
                 format!("`{}` is {} older than its parent", self.own(), span(ms)),
                 "none needed if a clock was wrong; else check that `parentId` is right".to_owned(),
@@ -182,6 +187,23 @@ impl Wording<'_> {
             }
             (code, _) => (code.title().to_owned(), format!("look at line {line}")),
         })
+    }
+
+    /// Returns the message and the fix for a file that says where its leaf is.
+    fn stored_leaf(&self) -> (String, String) {
+        let leaf = self.session.leaf();
+        let place = |node: NodeId| format!("at `{}`, line {}", self.session.id(node), self.session.line(node));
+        let own = leaf.map_or_else(|| "before the first entry".to_owned(), place);
+        let others = match self.finding.node.filter(|&node| Some(node) != leaf) {
+            Some(node) => format!("pi and omp resume {}", place(node)),
+            None => "pi and omp do too, but with another conversation above it".to_owned(),
+        };
+        let message = format!("marks or resets of openclaw: it resumes {own}; {others}");
+        let copy = leaf.map(|leaf| {
+            let id = self.session.id(leaf);
+            format!("; `session-tree branch FILE --at {id}` copies its branch into a file of its own")
+        });
+        (message, format!("open it only with the agent that wrote it{}", copy.unwrap_or_default()))
     }
 
     /// Returns the id of the finding's entry.

@@ -80,6 +80,8 @@ pub struct Label {
 struct StoredLeaf {
     /// The marks, each with the parent that it has instead of its target's children, sorted.
     marks: Vec<(u32, NodeId)>,
+    /// Those of them that moved nothing.
+    ignored: Vec<NodeId>,
     /// The entry below which the leaf has to be.
     reset: Option<NodeId>,
 }
@@ -195,6 +197,11 @@ impl Session {
         let target = target.map_or(NONE, |target| target.0);
         let from = marks.partition_point(|(other, _)| *other < target);
         marks[from..].iter().take_while(move |(other, _)| *other == target).map(|(_, mark)| *mark)
+    }
+
+    /// Returns the marks that moved nothing, since they name no entry before them, in the order of the file.
+    pub(crate) fn ignored_marks(&self) -> impl Iterator<Item = NodeId> {
+        self.stored.iter().flat_map(|stored| stored.ignored.iter().copied())
     }
 
     /// Returns the number of entries, marks left out.

@@ -58,6 +58,8 @@ struct Writer {
     resets: u32,
     below: Vec<u32>,
     ignored: HashMap<NodeId, Ignored>,
+    /// The marks that were reported since they name no entry.
+    unmoved: Vec<NodeId>,
 }
 
 impl Session {
@@ -72,8 +74,9 @@ impl Session {
             resets: 0,
             below: vec![0; parents.len()],
             ignored: HashMap::new(),
+            unmoved: Vec::new(),
         };
-        self.stored = Some(StoredLeaf { marks: Vec::new(), reset: None });
+        self.stored = Some(StoredLeaf { marks: Vec::new(), ignored: Vec::new(), reset: None });
         let mut placings = placings.iter().peekable();
         for (at, &name) in parents.iter().enumerate().skip(first) {
             let node = NodeId::at(at);
@@ -104,7 +107,7 @@ impl Session {
             self.nodes().filter(is_mark).map(|node| (self.nodes[node.index()].parent, node)).collect();
         marks.sort_unstable();
         self.leaf = writer.leaf.map_or(NONE, |leaf| leaf.0);
-        self.stored = Some(StoredLeaf { marks, reset: writer.reset });
+        self.stored = Some(StoredLeaf { marks, ignored: writer.unmoved, reset: writer.reset });
     }
 
     /// Puts an entry of the conversation into the tree; it becomes the leaf.
@@ -149,6 +152,7 @@ impl Session {
         if to == NamedPlace::Unknown || append_to == NamedPlace::Unknown || !is_whole {
             let message = format!("mark `{}` moves the leaf to no entry before it; ignored", self.id(node));
             self.problems.push(WarningKind::MarkWithoutTarget, Some(self.line(node)), || message);
+            writer.unmoved.push(node);
         }
         let is_below = to != NamedPlace::Unknown && writer.is_below_reset(to.node());
         if is_whole && writer.resets > 0 && !is_below {

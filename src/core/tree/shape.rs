@@ -84,7 +84,8 @@ impl Shape {
         let row = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         self.nodes.push(node);
         self.above.push(above);
-        self.children.push(0);
+        // What is nobody's child, a mark, is neither a tip nor a fork.
+        self.children.push(u32::from(!is_child));
         if let Some(children) = self.children.get_mut(above as usize).filter(|_| is_child) {
             *children += 1;
         }
@@ -136,8 +137,7 @@ impl Shape {
     pub fn landmarks(&self, session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
         let leaf = leaf.and_then(|leaf| self.row(leaf));
         let is_landmark = |(row, &node): (usize, &NodeId)| {
-            let ends = self.children[row] != 1 || leaf == Some(row) || self.omitted[row].below > 0;
-            (ends || session.label(node).is_some()) && !session.is_mark(node)
+            self.children[row] != 1 || session.label(node).is_some() || leaf == Some(row) || self.omitted[row].below > 0
         };
         self.nodes.iter().enumerate().map(is_landmark).collect()
     }
@@ -218,7 +218,7 @@ impl Shape {
             here.messages += usize::from(session.traits(node).kind == Kind::Message);
             here.first = here.first.or_else(|| session.is_user(node).then_some(node));
             since_fork.push(here);
-            if self.is_tip(row) && !session.is_mark(node) {
+            if self.is_tip(row) {
                 let SinceFork { fork, messages, first } = here;
                 tips.push(Tip { node, fork, messages, first: first.unwrap_or(node), has_leaf: leaf == Some(row) });
             }
