@@ -59,7 +59,7 @@ impl Move {
     /// [`Error::Usage`] if it leads out of what is below the last reset of a file that stores its leaf.
     pub fn check(&self, session: &Session) -> Result<()> {
         let Some(reset) = session.reset() else { return Ok(()) };
-        if session.ancestors(self.position).any(|node| node == reset) {
+        if session.is_below_reset(self.position) {
             return Ok(());
         }
         let message =

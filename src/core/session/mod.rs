@@ -214,6 +214,13 @@ impl Session {
         self.stored.as_ref().and_then(|stored| stored.reset)
     }
 
+    /// Returns whether a place is below the last reset, if there is one; what hangs there only by a parent
+    /// that came later is not.
+    pub fn is_below_reset(&self, place: Option<NodeId>) -> bool {
+        let parent = |&node: &NodeId| self.parent(node).filter(|&parent| parent < node);
+        self.reset().is_none_or(|reset| std::iter::successors(place, parent).any(|node| node == reset))
+    }
+
     /// Returns the entry with a full id.
     pub fn find(&self, id: &str) -> Option<NodeId> {
         self.ids.find(self.hasher.hash_one(id), |&node| self.id(NodeId(node)) == id).map(|&node| NodeId(node))

@@ -39,12 +39,12 @@ impl NamedPlace {
     }
 }
 
-/// What of an entry is ignored.
+/// What of a mark is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ignored {
     /// Where the mark moves the leaf to: that is not before it in the file.
     Target,
-    /// All of it: it lacks what every such entry has.
+    /// All of it: it lacks what every mark has.
     Whole,
 }
 
@@ -127,16 +127,16 @@ impl Session {
 
     /// Puts an entry beside the conversation: the leaf stays.
     fn put_aside(&mut self, writer: &mut Writer, node: NodeId, name: StrRef) {
-        if name != StrRef::LACKING {
+        if name == StrRef::LACKING {
+            self.put(writer, node, writer.leaf);
+            // What lacks a parent, too, is not of this agent at all, and nothing is appended to it.
+            if !leads(self.traits(node).kind) {
+                return;
+            }
+        } else {
             self.link_by_name(node.index(), name);
             let place = self.meant(self.known(writer, node, name));
             writer.mark_below(node, place);
-        } else {
-            self.put(writer, node, writer.leaf);
-            if !leads(self.traits(node).kind) {
-                writer.ignored.insert(node, Ignored::Whole);
-                return;
-            }
         }
         writer.append = Some(node);
     }
