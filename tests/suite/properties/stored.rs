@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use session_tree::core::check;
 use session_tree::core::context::{self, ContextMessage};
+use session_tree::core::edit::branch::{Fork, NewSession};
 use session_tree::core::problem::WarningKind;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::body::Bodies;
@@ -297,6 +298,38 @@ fn entries_hang_where_the_model_hangs_them() {
         see("missing", session.problems.count(WarningKind::Orphan) > 0);
     }
     assert!(seen.values().all(|&count| count > 50), "{seen:?}");
+}
+
+/// What a fork keeps says the same as it did in its place.
+#[test]
+fn a_fork_has_the_context_of_its_entry() {
+    let mut count = 0;
+    for seed in 1..=FILES {
+        let lines = lines(seed);
+        let session = support::session(&bytes(&lines));
+        // Of a file that is read as ever nothing is new here; a type that is not its agent's is never a leaf.
+        let is_own = |node: &NodeId| !session.is_mark(*node) && session.is_user(*node);
+        let Some(entry) = session.nodes().filter(is_own).nth(usize::try_from(seed % 4).unwrap()) else { continue };
+        if !session.stores_leaf() {
+            continue;
+        }
+        let says = |session: &Session, leaf| {
+            let context = context::build(&mut Bodies::new(session), leaf).unwrap();
+            context.messages.iter().map(|item| session.id(item.node()).to_owned()).collect::<Vec<_>>()
+        };
+        let new = NewSession { id: "new".to_owned(), now: "2026-01-05T12:00:00.000Z".to_owned(), parent: None };
+        let (mut out, mut next) = (Vec::new(), 0);
+        let mut fresh = || {
+            next += 1;
+            format!("new{next}")
+        };
+        Fork::at(&session, entry).write(&mut Bodies::new(&session), &new, &mut fresh, &mut out).unwrap();
+        let text = String::from_utf8_lossy(&out);
+        let copy = support::session(&out);
+        assert_eq!(says(&copy, copy.leaf()), says(&session, Some(entry)), "file {seed}:\n{text}");
+        count += 1;
+    }
+    assert!(count > 1000, "{count}");
 }
 
 /// A saved move is one line at the end, and takes the leaf to its position; or nothing is written, if that
