@@ -63,6 +63,13 @@ fn a_saved_move_is_a_mark_to_the_position() {
     }
 }
 
+/// pi and omp would go on elsewhere.
+#[test]
+fn no_other_agent_is_said_to_go_on_there() {
+    let run = stored().run("navigate s.jsonl a2 --save");
+    assert!(run.stderr.contains("goes on here") && !run.stderr.contains("pi "), "{run:?}");
+}
+
 #[test]
 fn a_summary_or_a_label_elsewhere_comes_with_a_mark() {
     for (args, lines, kinds) in [
