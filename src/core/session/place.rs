@@ -1,20 +1,6 @@
-//! Where entries hang in a file whose agent stores where the leaf is (openclaw; pi-agent-core 0.82 and
-//! 0.83), measured on openclaw 2026.9. Other rooms learn only which entries are marks, where the leaf is,
-//! and below what it has to stay.
-//!
-//! Agents without such lines take the last entry for the leaf. From the first such line on, the file is
-//! read in its order instead, as its writer wrote it, and a name means what is before it in the file:
-//!
-//! * A mark, a `leaf` entry, moves the leaf to its `targetId`, an entry or null, and is no entry of the
-//!   conversation itself. To name a mark is to name where it moved the leaf. Its `appendParentId`, else
-//!   its target, is what the writer appends to next. If one of the two is not there, the mark is ignored,
-//!   and to name it as parent is to name its own parent.
-//! * An entry with `appendMode` `side`, or of a type that these agents do not have, stays beside the
-//!   conversation: the leaf does not move, but the writer appends to that entry next.
-//! * Every other entry becomes the leaf. It hangs at its parent; but at the leaf if its parent is what the
-//!   writer appends to, which may be elsewhere, or is missing.
-//! * A `reset` is such an entry, and nothing leads out of what is below it any more: an entry with a parent
-//!   elsewhere hangs at the leaf, and a mark with a target elsewhere moves nothing.
+//! Where entries hang in a file whose agent stores where the leaf is (rules: "Stored moves of the leaf"):
+//! openclaw, and pi-agent-core 0.82 and 0.83; measured on openclaw 2026.9. Other rooms learn only which
+//! entries are marks, where the leaf is, and below what it has to stay.
 
 use std::collections::HashMap;
 
