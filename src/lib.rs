@@ -56,6 +56,7 @@
 //! | which line is the header, and its version | `core/entry/header.rs` | `versions_are_read_leniently` |
 //! | an unfinished last line is skipped and named | `core/read/load.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
 //! | which entry is the leaf, what the labels are | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
+//! | where entries hang in a file that stores moves of the leaf | `core/session/place.rs` | `entries_hang_where_the_writer_of_the_marks_hangs_them` |
 //! | a cycle is cut, an orphan is a root | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
 //! | which entries a filter shows | `core/tree/filter.rs` | `filters_show_documented_entries` |
 //! | what a view shows | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
@@ -96,7 +97,7 @@
 //! | path | the entries from a root to an entry; the active path ends at the leaf |
 //! | branch | a path below a fork; its end is a tip |
 //! | label | a name that an entry has for people; set and cleared by entries of their own |
-//! | mark | an entry that only says something of another one: a label, a title, a saved move |
+//! | mark | a `leaf` entry of openclaw: it only says that the leaf moved, and is nobody's child or parent |
 //! | compaction | an entry that stands for the messages before it, which the model no longer sees |
 //! | branch summary | an entry that says what was left behind by a move |
 //! | context | the messages and settings that a model would get at a leaf |

@@ -95,6 +95,9 @@ impl NavigateArgs {
             self.warn_of_noop(app, &request);
             plan = plan.stay();
         } else {
+            if request.writes() {
+                plan.check(&session)?;
+            }
             request.check_writers(self.hooks.are_given(), self.summary.summarizer().is_some())?;
         }
         let print = |view: &MoveView, outcome: &MoveOutcome, synced: Option<bool>| -> Result<()> {

@@ -28,10 +28,12 @@ listed! {
         NewerVersion = "newer-version",
         /// the last line with the id counts
         DuplicateId = "duplicate-id",
-        /// the parent is not in the file; shown as a root
+        /// the parent is not in the file; shown as a root, or at the leaf where the file stores that
         Orphan = "orphan",
         /// entries that are each other's ancestors; cut above the first of them
         Cycle = "cycle",
+        /// a mark moves the leaf to an entry that is not before it in the file; ignored
+        MarkWithoutTarget = "mark-without-target",
         /// a message without a known role; adds nothing to the context
         MalformedMessage = "malformed-message",
         /// a compaction whose first kept entry is not on its path; nothing before it is in the context

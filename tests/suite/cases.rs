@@ -256,6 +256,15 @@ const CASES: &[Case<&str>] = &[
         messages: "user",
         ..PLAIN
     },
+    Case {
+        file: "d20-openclaw-leaf",
+        entries: 5,
+        roots: "root",
+        path: "root ans new1",
+        messages: "user assistant user",
+        ..PLAIN
+    },
+    Case { file: "d21-openclaw-reset", entries: 3, roots: "r1", path: "r1 rs r2", messages: "user", ..PLAIN },
 ];
 
 /// Files that are no sessions: the kind of the failure, and the line that it names.
@@ -349,7 +358,7 @@ fn reading_finds_what_is_there() {
         let context = context(&session);
         let found = Case {
             file: expected.file.to_owned(),
-            entries: session.len(),
+            entries: session.count(),
             roots: ids(&session, session.roots()),
             path: ids(&session, &walk::path(&session, session.leaf())),
             messages: messages(&session).into_iter().map(role).collect::<Vec<_>>().join(" "),
@@ -871,4 +880,36 @@ fn c80_short_ids_that_are_printed_can_be_used() {
         let short = ids.of(node);
         assert_eq!(naming::entry::find(&session, None, &short).unwrap(), node, "{short}");
     }
+}
+
+#[test]
+fn d20_a_mark_is_a_row_of_its_own_and_counts_for_nobody() {
+    let members = ["id", "type", "parentId", "depth", "active", "leaf", "children"];
+    let expected = [
+        json!(["root", "message", null, 0, true, false, 1]),
+        json!(["ans", "message", "root", 1, true, false, 2]),
+        json!(["rewind", "leaf", "ans", 2, false, false, 0]),
+        json!(["new1", "message", "ans", 2, true, true, 1]),
+        json!(["side1", "message", "new1", 3, false, false, 0]),
+        json!(["aband1", "message", "ans", 2, false, false, 0]),
+    ];
+    assert_eq!(rows("d20-openclaw-leaf", members), expected);
+    for filter in ["default", "no-tools", "user-only", "labeled-only"] {
+        let run = run("tree", "d20-openclaw-leaf", &["--filter", filter, "--format", "jsonl"]);
+        assert!(run.json_lines().iter().all(|row| row["id"] != "rewind"), "{filter}");
+    }
+    let text = run("tree", "d20-openclaw-leaf", &["--filter", "all"]).ok();
+    assert!(text.contains("5 entries, 2 branches") && text.contains("rewind  [leaf: ans]\n"), "{text}");
+    let tips = run("tree", "d20-openclaw-leaf", &["--filter", "all", "--tips", "--format", "jsonl"]).json_lines();
+    assert_eq!(tips.iter().map(|tip| tip["entryId"].as_str().unwrap()).collect::<Vec<_>>(), ["side1", "aband1"]);
+    let graph = run("tree", "d20-openclaw-leaf", &["--filter", "all", "--format", "dot"]).ok();
+    assert!(graph.contains("tooltip=\"rewind\"];\n"), "a mark is not drawn as an end: {graph}");
+}
+
+#[test]
+fn d21_the_context_starts_after_a_reset() {
+    let text = run("context", "d21-openclaw-reset", &[]).ok();
+    assert!(text.contains("after reset") && !text.contains("before reset"), "{text}");
+    let text = run("context", "d21-openclaw-reset", &["--leaf", "r1"]).ok();
+    assert!(text.contains("before reset"), "{text}");
 }

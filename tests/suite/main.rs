@@ -16,6 +16,7 @@ mod layout;
 /// The lines of sessions, as the unit tests make them.
 #[path = "../../src/core/session/sample/lines.rs"]
 mod lines;
+mod openclaw;
 mod properties;
 mod shape;
 mod summaries;

@@ -164,6 +164,11 @@ codes! {
     OddHeader = "W024" "odd-header": "pi and omp open it; their lists show no folder, or a wrong time";
     /// an entry without a type
     UntypedEntry = "W025" "untyped-entry": "pi and omp keep it in the tree; the model gets nothing from it";
+    /// marks or resets of openclaw, which only some agents follow
+    StoredLeaf = "W026" "stored-leaf":
+        "pi and omp know neither marks nor resets: they resume at the last entry, below what it names as its parent";
+    /// a mark of openclaw that moves the leaf to no entry before it
+    MarkWithoutTarget = "W027" "mark-without-target": "openclaw ignores it, as pi and omp do with all marks";
 }
 
 impl Code {

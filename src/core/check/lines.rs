@@ -58,7 +58,8 @@ fn foreign_leaf(session: &Session, notes: &LineNotes) -> Option<u32> {
     let is_taken =
         |note: &&OddLine| note.oddity == Oddity::Foreign || note.oddity == Oddity::NotAnObject && note.detail == 0;
     let last = notes.odd.iter().rev().find(is_taken).map(|note| note.line)?;
-    (session.leaf().is_none_or(|leaf| session.line(leaf) < last) && last > session.header.line).then_some(last)
+    let is_last = session.nodes().next_back().is_none_or(|entry| session.line(entry) < last);
+    (is_last && last > session.header.line).then_some(last)
 }
 
 fn header(session: &Session, found: &mut Vec<RawFinding>) {

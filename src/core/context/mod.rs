@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 pub use settings::Settings;
 
-use crate::core::entry::{Entry, Kind, Role};
+use crate::core::entry::{BlockKind, Entry, Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::{self, Raw};
 use crate::core::problem::{Problems, WarningKind};
@@ -155,16 +155,24 @@ struct ContextBuilder {
 impl ContextBuilder {
     fn collect(&mut self, bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<()> {
         let session = bodies.session();
-        let last = |kind: Kind| path.iter().rposition(|&node| session.traits(node).kind == kind);
-        let compaction = last(Kind::Compaction);
-        if let Some(reset) = last(Kind::ResetBoundary).filter(|&reset| compaction.is_none_or(|at| reset > at)) {
-            return self.take_all(bodies, &path[reset + 1..], None);
-        }
-        let Some(at) = compaction else {
+        let kind = |node: &NodeId| session.traits(*node).kind;
+        let cuts = |node: &NodeId| matches!(kind(node), Kind::Compaction | Kind::ResetBoundary | Kind::Reset);
+        let Some(at) = path.iter().rposition(cuts) else {
             return self.take_all(bodies, path, None);
         };
-        let kept = self.compaction(bodies, path, at)?;
-        self.take_all(bodies, &path[kept..at], Some(Role::System))?;
+        match kind(&path[at]) {
+            Kind::Compaction => {
+                let kept = self.compaction(bodies, path, at)?;
+                self.take_all(bodies, &path[kept..at], Some(Role::System))?;
+            }
+            Kind::Reset => {
+                let first = bodies.entry(path[at])?.get_str("firstKeptEntryId").unwrap_or_default().into_owned();
+                let kept = self.first_kept(session, &path[..=at], &first).unwrap_or(at);
+                let turns = turns(bodies, &path[kept..at])?;
+                self.take_all(bodies, &turns, None)?;
+            }
+            _ => {}
+        }
         self.take_all(bodies, &path[at + 1..], None)
     }
 
@@ -177,21 +185,27 @@ impl ContextBuilder {
             self.context.messages.push(ContextMessage::System(node));
         }
         self.context.messages.push(ContextMessage::Compaction(node));
-        let before = |id: &str| path[..at].iter().rposition(|&node| session.id(node) == id);
         if remote_history(entry).is_some() {
-            let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| before(&id));
+            let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| place(session, &path[..at], &id));
             return Ok(through.map_or(at, |through| through + 1));
         }
         let first = entry.get_str("firstKeptEntryId").unwrap_or_default();
-        let kept = before(&first);
+        Ok(self.first_kept(session, &path[..=at], &first).unwrap_or(at))
+    }
+
+    /// Returns the place of the first entry that the last one of a path keeps.
+    fn first_kept(&mut self, session: &Session, path: &[NodeId], first: &str) -> Option<usize> {
+        let (&node, before) = path.split_last()?;
+        let kept = place(session, before, first);
         if kept.is_none() && !first.is_empty() && first != session.id(node) {
+            let what = if session.traits(node).kind == Kind::Reset { "reset" } else { "compaction" };
             let message = format!(
-                "compaction `{}` keeps from `{first}` on, which is not on its path: nothing before it is shown",
+                "{what} `{}` keeps from `{first}` on, which is not on its path: nothing before it is shown",
                 session.id(node)
             );
             self.context.problems.push(WarningKind::KeptRangeUnknown, Some(session.line(node)), || message);
         }
-        Ok(kept.unwrap_or(at))
+        kept
     }
 
     fn take_all(&mut self, bodies: &mut Bodies<'_>, nodes: &[NodeId], without: Option<Role>) -> Result<()> {
@@ -240,6 +254,36 @@ pub(crate) fn has_summary(entry: Entry<'_>) -> bool {
     entry.get_str("summary").is_some_and(|summary| !summary.is_empty())
 }
 
+/// Returns the place of an id on a path.
+fn place(session: &Session, path: &[NodeId], id: &str) -> Option<usize> {
+    path.iter().rposition(|&node| session.id(node) == id)
+}
+
+/// Returns what a reset keeps of a stretch of conversation: prompts, answers, and results of the calls in
+/// them.
+fn turns(bodies: &mut Bodies<'_>, stretch: &[NodeId]) -> Result<Vec<NodeId>> {
+    let session = bodies.session();
+    let mut calls: HashSet<String> = HashSet::new();
+    let mut turns = Vec::new();
+    for &node in stretch {
+        let is_kept = match session.traits(node).role {
+            Role::User => true,
+            Role::Assistant => {
+                let blocks = bodies.entry(node)?.blocks();
+                let ids = blocks.filter(|block| block.kind() == BlockKind::ToolCall).filter_map(|call| call.id());
+                calls.extend(ids.map(|id| id.into_owned()));
+                true
+            }
+            Role::ToolResult => bodies.entry(node)?.tool_call_id().is_some_and(|call| calls.contains(call.as_ref())),
+            _ => false,
+        };
+        if is_kept {
+            turns.push(node);
+        }
+    }
+    Ok(turns)
+}
+
 fn can_be_edited(kind: Kind, role: Role) -> bool {
     match kind {
         Kind::CustomMessage => true,
@@ -263,7 +307,7 @@ mod tests {
     use crate::core::session::body::Bodies;
     use crate::core::session::sample::{chain, entry, ids, label, message, node, session};
 
-    use super::{Context, ContextMessage, build, hidden};
+    use super::{Context, ContextMessage, WarningKind, build, hidden};
 
     fn context(session: &Session, leaf: &str) -> Context {
         build(&mut Bodies::new(session), node(session, leaf)).unwrap()
@@ -396,6 +440,48 @@ mod tests {
             ("user", "u3", "x"),
         ]);
         check(&session, &[("r1", ""), ("u2", "u2"), ("u3", "compaction:c2 u1 u2 u3")]);
+    }
+
+    #[test]
+    fn a_reset_of_openclaw_keeps_prompts_answers_and_results_of_their_calls() {
+        let call = r#""message":{"role":"assistant","content":[{"type":"toolCall","id":"c1"}]}"#;
+        let result = |call: &str| format!(r#""message":{{"role":"toolResult","toolCallId":"{call}","content":[]}}"#);
+        let role = |role: &str| format!(r#""message":{{"role":"{role}","content":"x"}}"#);
+        let with = |members: &str| {
+            chain(&[
+                ("message", "u1", &role("user")),
+                ("message", "a2", call),
+                ("message", "t3", &result("c1")),
+                ("message", "t4", &result("c2")),
+                ("message", "s5", &role("system")),
+                ("custom_message", "c6", r#""content":"x""#),
+                ("branch_summary", "b7", r#""summary":"x""#),
+                ("message", "u8", &role("user")),
+                ("reset", "r9", members),
+                ("message", "t0", &result("c2")),
+                ("custom_message", "cc", r#""content":"x""#),
+            ])
+        };
+        let kept = |first: &str| with(&format!(r#""firstKeptEntryId":"{first}""#));
+        check(&with(""), &[("u8", "u1 a2 t3 t4 s5 custom:c6 branch:b7 u8"), ("r9", ""), ("cc", "t0 custom:cc")]);
+        check(&kept("u1"), &[("r9", "u1 a2 t3 u8"), ("cc", "u1 a2 t3 u8 t0 custom:cc")]);
+        check(&kept("t3"), &[("r9", "u8")]);
+        check(&kept("b7"), &[("r9", "u8")]);
+        for first in ["r9", "cc", ""] {
+            check(&kept(first), &[("cc", "t0 custom:cc")]);
+        }
+        let problems = context(&kept("cc"), "cc").problems;
+        assert_eq!((problems.count(WarningKind::KeptRangeUnknown), problems.list()[0].line), (1, Some(10)));
+        // The last of reset and compaction counts, and a compaction may keep what is above the reset.
+        let session = chain(&[
+            ("message", "u1", &role("user")),
+            ("compaction", "k2", r#""summary":"x","firstKeptEntryId":"u1""#),
+            ("message", "u3", &role("user")),
+            ("reset", "r4", r#""firstKeptEntryId":"u1""#),
+            ("message", "u5", &role("user")),
+            ("compaction", "k6", r#""summary":"x","firstKeptEntryId":"u3""#),
+        ]);
+        check(&session, &[("u3", "compaction:k2 u1 u3"), ("u5", "u1 u3 u5"), ("k6", "compaction:k6 u3 u5")]);
     }
 
     #[test]

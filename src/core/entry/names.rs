@@ -74,6 +74,10 @@ named! {
         ContextEdit = "context_edit",
         /// nothing before it is in the context
         ResetBoundary = "reset_boundary",
+        /// nothing before it is in the context, but for messages that openclaw keeps
+        Reset = "reset",
+        /// a mark of openclaw: the leaf moved to another entry
+        Leaf = "leaf",
         /// the name that pi shows for the session
         SessionInfo = "session_info",
         /// prompt, task and tools of a session that another one started

@@ -189,7 +189,12 @@ impl SuggestionList<'_> {
     }
 
     fn add_other_ids(&mut self) {
-        self.session.nodes().rev().filter(|&node| self.id(node, SuggestionReason::Id)).take(MOST).for_each(drop);
+        self.session
+            .nodes()
+            .rev()
+            .filter(|&node| !self.session.is_mark(node) && self.id(node, SuggestionReason::Id))
+            .take(MOST)
+            .for_each(drop);
     }
 }
 

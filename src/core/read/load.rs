@@ -15,6 +15,7 @@ use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
 use crate::core::json::text::WordWriter;
+use crate::core::json::{Raw, ValueKind};
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
@@ -42,9 +43,11 @@ pub(crate) struct StrRef {
 
 impl StrRef {
     pub(crate) const ABSENT: Self = Self { at: u32::MAX, len: 0 };
+    /// Absent where something should be.
+    pub(crate) const LACKING: Self = Self { at: u32::MAX, len: 1 };
 
     pub(crate) fn is_absent(self) -> bool {
-        self == Self::ABSENT
+        self.at == u32::MAX
     }
 
     /// Appends the string that `with` writes to a text; it is absent if it goes beyond 4 GiB.
@@ -80,7 +83,8 @@ pub(crate) struct EntryLine {
     pub(crate) id: StrRef,
     /// The hash of the id.
     pub(crate) hash: u64,
-    /// Equal to the `id` of the entry before if that is the parent, as it mostly is.
+    /// Equal to the `id` of the entry before if that is the parent, as it mostly is; lacking if it is
+    /// neither an id nor null.
     pub(crate) parent: StrRef,
     /// The text of the row, if it is kept.
     pub(crate) words: StrRef,
@@ -93,6 +97,26 @@ pub(crate) struct LabelLine {
     pub(crate) target: StrRef,
     /// Absent if the entry clears the label.
     pub(crate) label: StrRef,
+}
+
+/// An entry of an agent that stores where the leaf is: its index among those of the part, and how it
+/// changes that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacingLine {
+    pub(crate) entry: u32,
+    pub(crate) placing: Placing,
+}
+
+/// How an entry changes where the leaf is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// A mark: the leaf moves to `target`, and the next entry is appended to `append`. Both are absent for
+    /// the place before the first entry, and lacking if they cannot be read.
+    Mark { target: StrRef, append: StrRef },
+    /// It is kept beside the conversation: the leaf stays.
+    Aside,
+    /// It becomes the leaf, and so does from then on only what is below it.
+    Reset,
 }
 
 /// A tool call of an assistant message: the index of its entry, the call's id, and the row text.
@@ -117,6 +141,7 @@ pub(crate) struct FilePart {
     pub(crate) text: String,
     pub(crate) entries: Vec<EntryLine>,
     pub(crate) labels: Vec<LabelLine>,
+    pub(crate) placings: Vec<PlacingLine>,
     /// The last session name that the part sets; empty if it clears the name.
     pub(crate) name: Option<StrRef>,
     pub(crate) calls: Vec<CallLine>,
@@ -355,6 +380,7 @@ impl FilePart {
         };
         let parent = match entry.parent_id() {
             Some(parent) if !before.is_absent() && before.of(text) == parent => before,
+            None if !entry.is_root() => StrRef::LACKING,
             parent => store(text, parent),
         };
         let id = entry.id();
@@ -364,6 +390,9 @@ impl FilePart {
         // The row of a tool result shows its call, which is in another entry.
         if (options.words)(traits) && traits.role != Role::ToolResult {
             words = StrRef::push(text, |text| preview::write(text, entry));
+        }
+        if let Some(placing) = placing(text, entry) {
+            self.placings.push(PlacingLine { entry: place, placing });
         }
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
@@ -406,6 +435,28 @@ impl FilePart {
             parent,
             words,
         });
+    }
+}
+
+/// Returns how an entry changes where the leaf is, if it is of an agent that stores that; `text` gets its
+/// strings.
+fn placing(text: &mut String, entry: Entry<'_>) -> Option<Placing> {
+    let mut place = |raw: Option<Raw<'_>>| match raw {
+        Some(raw) if raw.kind() == ValueKind::Null => StrRef::ABSENT,
+        raw => raw
+            .and_then(Raw::str)
+            .filter(|id| !id.is_empty())
+            .map_or(StrRef::LACKING, |id| StrRef::push(text, |text| text.push_str(&id))),
+    };
+    match entry.kind() {
+        Kind::Leaf => {
+            let target = place(entry.get("targetId"));
+            let append = entry.get("appendParentId").map_or(target, |append| place(Some(append)));
+            Some(Placing::Mark { target, append })
+        }
+        _ if entry.is_aside() => Some(Placing::Aside),
+        Kind::Reset => Some(Placing::Reset),
+        _ => None,
     }
 }
 

@@ -23,6 +23,7 @@ mod random;
 mod searches;
 mod shapes;
 mod sizes;
+mod stored;
 
 /// How many random sessions each comparison runs on.
 const SESSIONS: u64 = 600;
