@@ -12,7 +12,7 @@ use super::{App, Task, world};
 use crate::core::error::Error;
 use crate::core::migrate::CURRENT;
 use crate::core::migrate::file::{self, Options, Outcome, Status};
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::{self, Named, PassedOver};
 use crate::core::problem::WarningKind;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
@@ -148,8 +148,16 @@ impl MigrateArgs {
                 self.warn(app, file, outcome);
             }
         }
-        let outcomes: Vec<_> = files.iter().map(|file| file.path.as_path()).zip(outcomes).collect();
-        Ok(summary::print(&outcomes, self.format.is_json(), &app.screen)?)
+        let mut passed_over = PassedOver::default();
+        let mut listed = Vec::with_capacity(files.len());
+        for (file, outcome) in files.iter().zip(outcomes) {
+            match outcome.foreign().filter(|_| !file.is_named) {
+                Some(format) => passed_over.add(&file.path, format),
+                None => listed.push((file.path.as_path(), outcome)),
+            }
+        }
+        app.passed_over(&passed_over);
+        Ok(summary::print(&listed, self.format.is_json(), &app.screen)?)
     }
 
     /// Reports what there is to say of a file beside its row.
@@ -162,6 +170,8 @@ impl MigrateArgs {
             }
             // Its row has the error.
             _ if self.format.is_json() => {}
+            // Counted together.
+            (Some(Error::Foreign(_)), _) if !file.is_named => {}
             (Some(error), _) if outcome.status == Status::NotASession && !file.is_named => {
                 warn(WarningKind::NotASession, &format!("skipped: {error}"), error.line());
             }

@@ -44,6 +44,8 @@ listed! {
         Usage = "usage",
         /// a file in a folder of sessions is not a session
         NotASession = "not-a-session",
+        /// files of other formats in a folder of sessions: not looked at
+        ForeignFormat = "foreign-format",
         /// some files or folders could not be searched for sessions: permission denied
         PassedOver = "passed-over",
         /// a label with `--leaf` moves the leaf to another branch

@@ -259,10 +259,15 @@ const CASES: &[Case<&str>] = &[
 ];
 
 /// Files that are no sessions: the kind of the failure, and the line that it names.
-const REFUSED: [(&str, &str, Option<u32>); 3] = [
+const REFUSED: [(&str, &str, Option<u32>); 8] = [
     ("c15-corrupt-header", "not-a-session", Some(1)),
     ("c17-empty", "empty", None),
     ("c17b-only-newlines", "empty", None),
+    ("d10-event-stream", "foreign-format", None),
+    ("d28-header-v4", "foreign-format", None),
+    ("d29-claude", "foreign-format", None),
+    ("d30-codex", "foreign-format", None),
+    ("d31-compressed.jsonl", "foreign-format", None),
 ];
 
 /// Every way of reading, and whether it prints JSON.
@@ -288,7 +293,8 @@ const COMMANDS: [(&[&str], bool); 18] = [
 ];
 
 fn path(file: &str) -> PathBuf {
-    support::data(&format!("cases/{file}.jsonl"))
+    let ending = if file.ends_with(".jsonl") { "zst" } else { "jsonl" };
+    support::data(&format!("cases/{file}.{ending}"))
 }
 
 fn bytes(file: &str) -> Vec<u8> {
@@ -413,6 +419,28 @@ fn every_command_can_read_every_file() {
             }
         }
         assert!(bytes(case.file) == before, "{}", case.file);
+    }
+}
+
+#[test]
+fn d10_d28_d31_other_formats_are_named_with_what_to_do() {
+    for (file, format, remedy) in [
+        ("d10-event-stream", "event-stream", "name it by the `id` of line 1"),
+        ("d28-header-v4", "pi-agent-core", "the program that wrote it opens it"),
+        ("d29-claude", "claude-code", "`omp --from-claude` imports"),
+        ("d30-codex", "codex", "`omp --from-codex` imports"),
+        ("d31-compressed.jsonl", "zstd", "d31-compressed.jsonl.zst | session-tree tree -` reads it"),
+    ] {
+        let failed = run("context", file, &["--json"]);
+        let error = &serde_json::from_str::<Value>(&failed.stderr).unwrap()["error"];
+        assert_eq!(error["format"], format);
+        assert!(error["hint"].as_str().unwrap().contains(remedy), "{error}");
+        let found = run("check", file, &["--json"]);
+        let finding = serde_json::from_str::<Value>(&found.stdout).unwrap();
+        assert_eq!((found.code, &finding["code"], &finding["message"]), (1, &json!("E001"), &error["message"]));
+        assert!(finding["fix"].as_str().unwrap().contains(remedy), "{finding}");
+        // Nobody should put a header before it.
+        assert!(!finding["fix"].as_str().unwrap().contains("header"), "{finding}");
     }
 }
 

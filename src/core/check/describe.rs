@@ -7,6 +7,7 @@ use super::path::Continuation;
 use super::{Code, Detail, Finding, RawFinding, lines};
 use crate::core::entry::{BlockKind, Entry, Role};
 use crate::core::error::Result;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::read::inspect::{self, LineNotes, Oddity};
 use crate::core::read::load;
 use crate::core::session::body::Bodies;
@@ -34,7 +35,13 @@ pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, bodies: Option<&m
 }
 
 fn not_a_session(finding: &RawFinding) -> (String, String) {
-    let why = if let Detail::Reason(why) = finding.detail { why } else { "" };
+    let why = match finding.detail {
+        Detail::Reason(why) => why,
+        Detail::Foreign(format) => {
+            return (format!("not a session of pi or omp: {}", format.meaning()), format.remedy().to_owned());
+        }
+        _ => "",
+    };
     match finding.code {
         Code::Empty => {
             ("the file is empty".to_owned(), "delete it; there is nothing in it to lose".to_owned())
@@ -62,6 +69,8 @@ fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
+        // It starts with the header of its session.
+        (Code::NotASession, Detail::Foreign(ForeignFormat::EventStream)) => Code::ForeignLeaf.agents(),
         (code, _) => code.agents(),
     };
     let plural = |count: u32| counted(count, "entry", "entries");

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use hashbrown::DefaultHashBuilder;
 
+use super::foreign;
 use super::inspect::{self, Inspector, LineNotes, Oddity};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
@@ -14,6 +15,7 @@ use crate::core::entry::header::{self, DeclaredVersion, Header};
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::json::text::WordWriter;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::time::Stamp;
@@ -158,7 +160,7 @@ pub(crate) const NO_ID: &str = "its header has no string `id`";
 
 /// Finds and reads the header (semantics: "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<SessionStart> {
-    use crate::core::error::Error::{Empty, NotASession};
+    use crate::core::error::Error::{Empty, Foreign, NotASession};
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
@@ -181,6 +183,12 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
             if line::is_blank(bytes) {
                 return true;
             }
+            if line.offset == 0
+                && let Some(format) = foreign::magic(bytes)
+            {
+                found = Some(Err(Foreign(format)));
+                return false;
+            }
             let Ok(entry) = scan.read(bytes) else {
                 // The error names a damaged header, and not the line after it.
                 let was_header = bytes.starts_with(b"{\"type\":\"session\"");
@@ -197,11 +205,14 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                     notes.push(number - 1, Oddity::NoLineEnd, 0);
                 }
                 found = Some(match Header::read(entry, number) {
+                    Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
                     Some(header) => Ok((header, line.offset, end, line.terminated)),
                     None => Err(NotASession { line: number, why: NO_ID }),
                 });
             } else if entry.kind() == Kind::Title && was_first {
                 slot = Some(header::title(entry));
+            } else if let Some(format) = foreign::line(entry) {
+                found = Some(Err(Foreign(format)));
             } else if header::may_precede(entry) {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";

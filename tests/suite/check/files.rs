@@ -76,6 +76,10 @@ const CASES: &[(&str, &str)] = &[
     ("c75-session-id-traversal", "1 W024"),
     ("c80-ambiguous-id-prefix", ""),
     ("c81-session-name", "7 W008 -2"),
+    ("d10-event-stream", "1 E001"),
+    ("d28-header-v4", "1 E001"),
+    ("d29-claude", "1 E001"),
+    ("d30-codex", "1 E001"),
 ];
 
 #[test]
