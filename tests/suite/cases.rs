@@ -256,6 +256,15 @@ const CASES: &[Case<&str>] = &[
         messages: "user",
         ..PLAIN
     },
+    Case {
+        file: "d32-patches-of-a-fork",
+        entries: 2,
+        roots: "aaaa0001",
+        path: "aaaa0001 aaaa0002",
+        messages: "user assistant",
+        problems: "1 newer-version, 4 patch-line",
+        ..PLAIN
+    },
 ];
 
 /// Files that are no sessions: the kind of the failure, and the line that it names.
@@ -441,6 +450,16 @@ fn d10_d28_d31_other_formats_are_named_with_what_to_do() {
         assert!(finding["fix"].as_str().unwrap().contains(remedy), "{finding}");
         // Nobody should put a header before it.
         assert!(!finding["fix"].as_str().unwrap().contains("header"), "{finding}");
+    }
+}
+
+#[test]
+fn d32_changes_by_lines_are_named_once() {
+    let many = [bytes("d32-patches-of-a-fork"), b"{\"type\":\"entry_patch\",\"entryId\":\"x\"}\n".repeat(50)].concat();
+    assert_eq!(listed(&support::session(&many).problems.list()), "1 newer-version, 4 patch-line");
+    for check in [run("check", "d32-patches-of-a-fork", &[]), support::run_with_input(["check", "-"], &many)] {
+        let codes: Vec<_> = check.stdout.split('[').skip(1).map(|rest| &rest[..4]).collect();
+        assert_eq!((check.code, codes), (0, vec!["W003", "W007"]), "{}", check.stdout);
     }
 }
 

@@ -69,6 +69,9 @@ fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
+        (Code::ForeignLine, Detail::Odd(Oddity::Patch, _)) => {
+            "pi, omp and `session-tree` do not apply them; where one is the last line, pi and omp resume with an empty conversation"
+        }
         // It starts with the header of its session.
         (Code::NotASession, Detail::Foreign(ForeignFormat::EventStream)) => Code::ForeignLeaf.agents(),
         (code, _) => code.agents(),
@@ -255,6 +258,10 @@ impl Wording<'_> {
                 format!("remove images from line {line}, or go on after a compaction"),
             ),
             Oddity::Foreign => self.foreign(),
+            Oddity::Patch => (
+                "another program changes entries or the header by lines (`entry_patch`, `header_patch`)".to_owned(),
+                "none needed; the program that wrote it, a fork of omp, shows the changes".to_owned(),
+            ),
             Oddity::SecondHeader => {
                 ("a second session header; the first one counts".to_owned(), format!("delete line {line}"))
             }

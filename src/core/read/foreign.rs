@@ -55,6 +55,11 @@ pub(super) fn line(entry: Entry<'_>) -> Option<ForeignFormat> {
     }
 }
 
+/// Returns whether a line without id changes an entry or the header: gajae-code, a fork of omp, appends such lines.
+pub(super) fn is_patch(entry: Entry<'_>) -> bool {
+    matches!(entry.type_name().as_deref(), Some("entry_patch" | "header_patch"))
+}
+
 /// Returns whether what follows a header are the events of a run, which are printed with the header of its session.
 pub(super) fn is_event(rest: &[u8]) -> bool {
     let event = rest.trim_ascii_start().strip_prefix(b"{\"type\":\"");

@@ -425,13 +425,21 @@ pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> 
     if entry.kind() == Kind::Header {
         return Some((WarningKind::SecondHeader, SECOND_HEADER));
     }
-    (!entry.has_id()).then_some((WarningKind::ForeignLine, FOREIGN))
+    if entry.has_id() {
+        return None;
+    }
+    let patch = foreign::is_patch(entry).then_some((WarningKind::PatchLine, PATCH));
+    patch.or(Some((WarningKind::ForeignLine, FOREIGN)))
 }
 
 /// The message of a second header.
 pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
 /// The message of a line without id.
 pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an entry (agents would take it as the leaf)";
+
+/// The message of the first line that changes something.
+const PATCH: &str =
+    "another program changes entries or the header by lines (`entry_patch`, `header_patch`): not applied";
 
 /// Reports a line that is not one JSON object, as exactly as possible.
 fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {

@@ -80,6 +80,7 @@ const CASES: &[(&str, &str)] = &[
     ("d28-header-v4", "1 E001"),
     ("d29-claude", "1 E001"),
     ("d30-codex", "1 E001"),
+    ("d32-patches-of-a-fork", "1 W003, 4 W007"),
 ];
 
 #[test]
