@@ -12,6 +12,8 @@ use clap::{Args, Command, ValueEnum};
 
 use super::world;
 use crate::core::error::Error;
+use crate::core::naming::files::PassedOver;
+use crate::core::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
@@ -86,7 +88,7 @@ impl App {
     /// Opens a file, or takes in standard input.
     pub(super) fn open(&self, path: &Path) -> Result<Source, Error> {
         if path != Path::new("-") {
-            return Source::open(path);
+            return Source::session(path);
         }
         let stream = io::stdin().lock();
         if !self.report.is_watched {
@@ -95,6 +97,13 @@ impl App {
         let done = Arc::default();
         let _progress = Progress::new(self.report, "reading", Count::Stream(Arc::clone(&done)));
         Source::spool(Counted { stream, done })
+    }
+
+    /// Warns of files of other formats in searched folders.
+    pub(super) fn passed_over(&self, files: &PassedOver) {
+        if let Some(message) = files.message() {
+            self.report.warn(WarningKind::ForeignFormat, &message, None, None);
+        }
     }
 
     /// Shows how much of a file is read.

@@ -15,7 +15,7 @@ use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
 use crate::core::naming::offer::{self, Nameable};
-use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession, is_path};
+use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession, is_path, is_session_name};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 
@@ -118,7 +118,7 @@ fn kept() -> SessionStore {
 }
 
 fn is_session(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "jsonl") && path.is_file()
+    is_session_name(path) && path.is_file()
 }
 
 /// Returns the files that `is_wanted` lets through, and folders, since the way may lead through them.

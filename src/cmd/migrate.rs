@@ -12,7 +12,7 @@ use super::{App, Task, world};
 use crate::core::error::Error;
 use crate::core::migrate::CURRENT;
 use crate::core::migrate::file::{self, Options, Outcome, Status};
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::{self, Named, PassedOver};
 use crate::core::problem::WarningKind;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
@@ -137,12 +137,20 @@ impl MigrateArgs {
                 self.warn(app, file, outcome);
             }
         }
-        let rows = files.iter().map(|file| file.path.as_path()).zip(outcomes);
+        let mut passed_over = PassedOver::default();
+        let mut listed = Vec::with_capacity(files.len());
+        for (file, outcome) in files.iter().zip(outcomes) {
+            match outcome.foreign().filter(|_| !file.is_named) {
+                Some(format) => passed_over.add(&file.path, format),
+                None => listed.push((file.path.as_path(), outcome)),
+            }
+        }
+        app.passed_over(&passed_over);
         if !self.format.is_json() {
-            return Ok(summary::print(&rows.collect::<Vec<_>>(), &app.screen)?);
+            return Ok(summary::print(&listed, &app.screen)?);
         }
         let (mut output, mut list) = (Output::new(), JsonList::new(self.format.get() == TextOrList::Json));
-        for (path, outcome) in rows {
+        for (path, outcome) in listed {
             let failure = outcome.error.as_ref().map(|error| self.failure(error, path));
             list.add(&mut output, &MigrationRow::new(path, outcome, failure.as_ref()))?;
         }
@@ -160,6 +168,8 @@ impl MigrateArgs {
             }
             // Its row has the error.
             _ if self.format.is_json() => {}
+            // Counted together.
+            (Some(Error::Foreign(_)), _) if !file.is_named => {}
             (Some(error), _) if outcome.status == Status::NotASession && !file.is_named => {
                 warn(WarningKind::NotASession, &format!("skipped: {error}"), error.line());
             }

@@ -101,7 +101,7 @@ pub(crate) fn load(path: &Path, jobs: usize) -> Option<Session> {
         return None;
     }
     // The words of a few entries are read again faster than those of all user messages are made.
-    Session::load(Source::open(path).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
+    Session::load(Source::front(path, LARGEST).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
 }
 
 /// The names collected so far.

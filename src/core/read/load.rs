@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use hashbrown::DefaultHashBuilder;
 
+use super::foreign;
 use super::inspect::{self, Inspector, LineNotes, Oddity};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
@@ -14,6 +15,7 @@ use crate::core::entry::header::{self, DeclaredVersion, Header};
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::json::text::WordWriter;
 use crate::core::json::{Raw, ValueKind};
 use crate::core::problem::{Problems, WarningKind};
@@ -183,7 +185,7 @@ pub(crate) const NO_ID: &str = "its header has no string `id`";
 
 /// Finds and reads the header (semantics: "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<SessionStart> {
-    use crate::core::error::Error::{Empty, NotASession};
+    use crate::core::error::Error::{Empty, Foreign, NotASession};
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
@@ -206,6 +208,12 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
             if line::is_blank(bytes) {
                 return true;
             }
+            if line.offset == 0
+                && let Some(format) = foreign::magic(bytes)
+            {
+                found = Some(Err(Foreign(format)));
+                return false;
+            }
             let Ok(entry) = scan.read(bytes) else {
                 // The error names a damaged header, and not the line after it.
                 let was_header = bytes.starts_with(b"{\"type\":\"session\"");
@@ -222,11 +230,14 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                     notes.push(number - 1, Oddity::NoLineEnd, 0);
                 }
                 found = Some(match Header::read(entry, number) {
+                    Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
                     Some(header) => Ok((header, line.offset, end, line.terminated)),
                     None => Err(NotASession { line: number, why: NO_ID }),
                 });
             } else if entry.kind() == Kind::Title && was_first {
                 slot = Some(header::title(entry));
+            } else if let Some(format) = foreign::line(entry) {
+                found = Some(Err(Foreign(format)));
             } else if header::may_precede(entry) {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
@@ -465,13 +476,21 @@ pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> 
     if entry.kind() == Kind::Header {
         return Some((WarningKind::SecondHeader, SECOND_HEADER));
     }
-    (!entry.has_id()).then_some((WarningKind::ForeignLine, FOREIGN))
+    if entry.has_id() {
+        return None;
+    }
+    let patch = foreign::is_patch(entry).then_some((WarningKind::PatchLine, PATCH));
+    patch.or(Some((WarningKind::ForeignLine, FOREIGN)))
 }
 
 /// The message of a second header.
 pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
 /// The message of a line without id.
 pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an entry (agents would take it as the leaf)";
+
+/// The message of the first line that changes something.
+const PATCH: &str =
+    "another program changes entries or the header by lines (`entry_patch`, `header_patch`): not applied";
 
 /// Reports a line that is not one JSON object, as exactly as possible.
 fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {

@@ -79,6 +79,11 @@ const CASES: &[(&str, &str)] = &[
     ("c81-session-name", "7 W008 -2"),
     ("d20-openclaw-leaf", "7 W026 -0"),
     ("d21-openclaw-reset", "4 W026 -0"),
+    ("d10-event-stream", "1 E001"),
+    ("d28-header-v4", "1 E001"),
+    ("d29-claude", "1 E001"),
+    ("d30-codex", "1 E001"),
+    ("d32-patches-of-a-fork", "1 W003, 4 W007"),
 ];
 
 #[test]

@@ -15,7 +15,7 @@ fn session() -> Scratch {
 /// Returns the objects on stderr; each line must be one of the documented shape.
 fn objects(run: &Run, what: &str) -> Vec<Value> {
     let objects: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    let allowed = BTreeSet::from(["kind", "message", "path", "line", "hint"]);
+    let allowed = BTreeSet::from(["kind", "message", "path", "line", "format", "hint"]);
     for (at, object) in objects.iter().enumerate() {
         let members: Vec<_> = object.as_object().unwrap().iter().collect();
         let [(name, inner)] = members[..] else { panic!("{what}: {object}") };
@@ -27,6 +27,7 @@ fn objects(run: &Run, what: &str) -> Vec<Value> {
         assert!(inner["kind"].is_string() && inner["message"].is_string(), "{what}: {object}");
         assert!(keys.contains("path") == inner["path"].is_string(), "{what}: {object}");
         assert!(keys.contains("line") == inner["line"].is_u64(), "{what}: {object}");
+        assert_eq!(keys.contains("format"), inner["kind"] == "foreign-format" && name == "error", "{what}: {object}");
         assert!(keys.contains("hint") == inner["hint"].is_string(), "{what}: {object}");
     }
     objects
