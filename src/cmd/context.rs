@@ -67,11 +67,7 @@ enum Format {
 }
 
 impl Formats for Format {
-    const JSON: Self = Self::Json;
-
-    fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::Llm)
-    }
+    const JSON: &[Self] = &[Self::Json, Self::Llm];
 }
 
 impl Task for ContextArgs {
