@@ -23,6 +23,7 @@ mod hints;
     name = "session-tree",
     version,
     max_term_width = 100,
+    disable_help_subcommand = true,
     subcommand_required = true,
     arg_required_else_help = true
 )]
@@ -62,6 +63,7 @@ enum Command {
     Check(cmd::check::CheckArgs),
     Completions(cmd::completions::CompletionsArgs),
     Man(cmd::man::ManArgs),
+    Help(cmd::help::HelpArgs),
 }
 
 /// What the command line asks for.
@@ -151,6 +153,7 @@ impl Command {
             Self::Check(args) => Box::new(args),
             Self::Completions(args) => Box::new(args),
             Self::Man(args) => Box::new(args),
+            Self::Help(args) => Box::new(args),
         }
     }
 }

@@ -8,7 +8,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use super::{App, Task};
+use super::{App, Task, help};
 use crate::ui::exit::Exit;
 use crate::ui::output::Output;
 
@@ -94,7 +94,10 @@ fn page(program: Command) -> std::io::Result<String> {
     man.render_options_section(&mut out)?;
     let exits: Vec<_> = Exit::ALL.iter().map(|exit| (exit.code().to_string(), sentence(exit.meaning()))).collect();
     let exits: Vec<_> = exits.iter().map(|(code, meaning)| (code.as_str(), meaning.as_str())).collect();
-    let lists: [(&str, &[(&str, &str)]); 5] = [
+    let topics = help::topics();
+    let topics: Vec<_> = topics.iter().map(|(topic, title)| (topic.as_str(), title.as_str())).collect();
+    let lists: [(&str, &[(&str, &str)]); 6] = [
+        ("TOPICS OF HELP", &topics),
         ("NAMING A SESSION", &SESSION),
         ("NAMING AN ENTRY", &ENTRY),
         ("EXIT STATUS", &exits),

@@ -22,6 +22,7 @@ mod complete;
 pub mod completions;
 pub mod context;
 mod folders;
+pub mod help;
 pub mod label;
 mod lookup;
 pub mod man;
