@@ -1,4 +1,4 @@
-//! Moving the leaf within a file (semantics: "Navigating"): where it goes, whose summary is stored,
+//! Moving the leaf within a file (help rules, "Navigating"): where it goes, whose summary is stored,
 //! what is written, and what is shown of it.
 
 use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
