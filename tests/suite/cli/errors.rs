@@ -399,11 +399,17 @@ fn words_of_other_programs_hint_at_the_command() {
         ("rename bookmark", "label SESSION ENTRY NAME"),
         ("lint", "check PATH"),
         ("upgrade", "migrate PATH"),
+        ("export", "context SESSION"),
+        ("stats", "context SESSION --stats"),
+        ("undo", "navigate SESSION user:1 --save"),
+        ("sessions", "tree latest"),
+        ("format rules", "help"),
         ("s.jsonl", "tree s.jsonl"),
         ("latest", "tree latest"),
     ] {
         for word in words.split(' ') {
             for rest in ["", " s.jsonl"] {
+                let command = if command == "help" { format!("help {word}") } else { command.to_owned() };
                 assert_eq!(hint_on(&scratch, &format!("{word}{rest}")), format!("session-tree {command}"), "{word}");
             }
         }
