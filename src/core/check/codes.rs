@@ -251,10 +251,9 @@ impl Code {
     /// [`Error::Usage`] if there is none, with the name that comes nearest.
     pub fn named(text: &str) -> Result<Self> {
         Self::find(text).ok_or_else(|| {
-            let near = Self::near(text).map(|near| format!("; perhaps `{near}`")).unwrap_or_default();
-            let hint = format!(
-                "codes are named as in `E005` or `malformed-line`, and `session-tree help checks` lists them{near}"
-            );
+            let near = Self::near(text).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            let hint =
+                format!("{near}a code is given as `E005` or `malformed-line`; `session-tree help checks` lists all");
             Error::Usage { message: format!("unknown code `{text}`"), hint }
         })
     }

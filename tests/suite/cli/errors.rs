@@ -129,7 +129,7 @@ const MISUSES: [(&str, &str); 22] = [
     ("tree s.jsonl --entry @ --since 2d", "--since"),
     ("tree s.jsonl --depth all", "all"),
     ("tree s.jsonl --until tomorrow", "tomorrow"),
-    ("tree s.jsonl --width 0", "--width"),
+    ("tree s.jsonl --width all", "--width"),
     ("tree s.jsonl --width -3", "-3"),
     ("tree s.jsonl --jobs 0", "--jobs"),
     ("tree s.jsonl --color perhaps", "perhaps"),
