@@ -38,7 +38,7 @@
 //! | [`core::time`] | stored and typed times |
 //! | [`core::json`] | the validating parser, lenient strings, writing an object |
 //! | [`core::problem`], [`core::error`] | bad input that can be lived with; why an operation cannot be done |
-//! | [`core::words`] | numbers of things, and lists of names with their meanings |
+//! | [`core::words`] | numbers of things, quoting for shells, and lists of names with their meanings |
 //!
 //! # Invariants
 //!
@@ -60,6 +60,7 @@
 //! | an unfinished last line is skipped and named (help rules, "Reading", 2) | `core/read/load.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
 //! | which entry is the leaf, what the labels are (help rules, "Leaf") | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
 //! | a cycle is cut, an orphan is a root (help rules, "Tree") | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
+//! | which entries a filter shows (help rules, "Views") | `core/tree/filter.rs` | `filters_show_documented_entries` |
 //! | what a view shows (help rules, "Views") | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
 //! | which tips there are, and where they fork (help rules, "Views") | `core/tree/tips.rs` | `tips_are_those_of_the_whole_tree_and_count_from_the_fork` |
 //! | the words of a row (help rules, "Rows") | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
@@ -67,15 +68,16 @@
 //! | which file a SESSION is (help naming, "Sessions") | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
 //! | what a search finds (help rules, "Search") | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
 //! | which messages a context has (help rules, "Context") | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
-//! | which setting is in force (help rules, "Context") | `core/context/mod.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
-//! | where a move goes and what it leaves (help rules, "Navigating") | `core/edit/navigate.rs` | `a_move_leaves_what_only_the_old_path_has` |
-//! | which summary wins (help rules, "Summaries") | `core/edit/navigate.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
+//! | which setting is in force (help rules, "Context") | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
+//! | where a move goes and what it leaves (help rules, "Navigating") | `core/edit/navigate/plan.rs` | `a_move_leaves_what_only_the_old_path_has` |
+//! | which summary wins (help rules, "Summaries") | `core/edit/navigate/request.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
 //! | what a fork copies (help rules, "Branching") | `core/edit/branch.rs` | `a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry` |
 //! | what a label may be (help rules, "Labels") | `core/edit/label.rs` | `a_label_is_one_line_without_control_characters` |
 //! | what new entries hang at when others wrote meanwhile (help writing, "Appends") | `core/edit/commit.rs` | `entries_get_their_parent_or_are_refused_after_changes_by_others` |
 //! | what a migration changes in a line (help rules, "Migration") | `core/migrate/lines.rs` | `old_versions_show_as_the_agents_migrate_them` |
 //! | which files a migration takes, and their backups (help writing, "Backups") | `core/migrate/file.rs` | `an_old_file_is_replaced_and_its_backup_has_its_bytes` |
 //! | who holds a lock (help writing, "Locks") | `core/disk/lock.rs` | `held_lock_excludes_others_and_has_format_of_agents` |
+//! | an unfinished last line is closed before an append (help writing, "Appends") | `core/disk/write.rs` | `unfinished_last_line_is_closed_after_one_second` |
 //! | a change is whole or not there (help writing, "Whole files") | `core/disk/write.rs` | `program_that_opens_the_file_while_its_new_form_is_written_is_seen` |
 //! | rights are kept or dropped (help writing, "Rights") | `core/disk/rights.rs` | `rights_of_a_group_do_not_reach_another_group` |
 //! | what a hook may answer (help hooks, "Answers") | `hooks.rs` | `answer_that_is_not_one_object_fails` |

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use shell_words::quote;
 
 use crate::cmd::help::PAGES;
 use crate::core::naming::session::LATEST;
+use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
 const MEANT: [(&[&str], &str); 21] = [
@@ -64,7 +64,7 @@ pub(super) fn near(error: &Error, command: Option<&str>) -> String {
 /// Returns a command line for a word that is not a command.
 fn command_for(word: &str) -> Option<String> {
     if word == LATEST || Path::new(word).is_file() {
-        return Some(format!("session-tree tree {}", quote(word)));
+        return Some(format!("session-tree tree {}", shell_word(word.as_ref())));
     }
     if let Some((topic, _)) = PAGES.iter().find(|(topic, _)| *topic == word) {
         return Some(format!("session-tree help {topic}"));
@@ -78,7 +78,7 @@ fn argument_for(command: &str, word: &str) -> Option<String> {
     if word.starts_with('-') {
         return None;
     }
-    let word = quote(word);
+    let word = shell_word(word.as_ref());
     match command {
         "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
         "context" => Some(format!("`--leaf {word}` works from that entry")),

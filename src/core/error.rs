@@ -93,11 +93,8 @@ pub enum Error {
         /// The 1-based line that has changed, if it is known.
         line: Option<u32>,
     },
-    /// The file has a version that may be read but not changed.
-    Unwritable {
-        /// What is wrong with the version.
-        why: String,
-    },
+    /// The file has a version that may be read but not changed, for this reason.
+    Unwritable(String),
     /// The entry is not a user message, and only those can be branched from.
     NotAUserMessage {
         /// What was asked for.
@@ -133,11 +130,8 @@ pub enum Error {
         /// Its path.
         path: PathBuf,
     },
-    /// The last line is unfinished, so that the file cannot be changed as a whole.
-    Unfinished {
-        /// That line, 1-based.
-        line: u32,
-    },
+    /// The last line, of this number, is unfinished, so that the file cannot be changed as a whole.
+    Unfinished(u32),
     /// A signal asked to stop.
     Interrupted {
         /// Its number.
@@ -212,11 +206,11 @@ impl Error {
             Self::NotFound { .. } | Self::TooFarUp { .. } => ErrorKind::NotFound,
             Self::Ambiguous { .. } => ErrorKind::Ambiguous,
             Self::Changed { .. } => ErrorKind::Changed,
-            Self::Unwritable { .. } => ErrorKind::UnsupportedVersion,
+            Self::Unwritable(_) => ErrorKind::UnsupportedVersion,
             Self::NotAUserMessage { .. } => ErrorKind::NotAUserMessage,
             Self::ReadOnly { .. } => ErrorKind::ReadOnly,
             Self::Locked { .. } => ErrorKind::Locked,
-            Self::InUse { .. } | Self::Unfinished { .. } => ErrorKind::InUse,
+            Self::InUse { .. } | Self::Unfinished(_) => ErrorKind::InUse,
             Self::Exists { .. } => ErrorKind::Exists,
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::Usage { .. } => ErrorKind::Usage,
@@ -230,9 +224,8 @@ impl Error {
     /// Returns the 1-based line that the failure is about.
     pub fn line(&self) -> Option<u32> {
         match self {
-            Self::NotASession { line, .. } | Self::OnLine { line, .. } => Some(*line),
+            Self::NotASession { line, .. } | Self::OnLine { line, .. } | Self::Unfinished(line) => Some(*line),
             Self::Changed { line } => *line,
-            Self::Unfinished { line } => Some(*line),
             _ => None,
         }
     }
@@ -253,52 +246,48 @@ impl Error {
 
     /// Returns what the user can do about it, if there is a remedy.
     pub fn hint(&self) -> Option<String> {
-        match self {
+        let fixed = match self {
             Self::NotASession { .. } => {
-                Some("a session file starts with a line like {\"type\":\"session\",\"id\":\"...\", ...}".to_owned())
+                "a session file starts with a line like {\"type\":\"session\",\"id\":\"...\", ...}"
             }
-            Self::NotFound { hint, .. } => Some(hint.clone()),
-            Self::Ambiguous { name, .. } if name.starts_with("label:") => Some("use one of these ids".to_owned()),
-            Self::Ambiguous { .. } => Some("give more characters, or the full id".to_owned()),
-            Self::TooFarUp { ancestors: 0, .. } => Some("it is a root; take it without `~`".to_owned()),
-            Self::TooFarUp { ancestors, .. } => Some(format!("`~{ancestors}` is the root")),
-            Self::Changed { .. } => Some("another program is writing to it; try again".to_owned()),
-            Self::NotAUserMessage { nearest: Some(nearest), id, .. } => {
-                Some(format!("branch at the user message above it, `{nearest}`, or copy up to it with `--at {id}`"))
+            Self::NotFound { hint, .. } | Self::Usage { hint, .. } => hint,
+            Self::Ambiguous { name, .. } if name.starts_with("label:") => "use one of these ids",
+            Self::Ambiguous { .. } => "give more characters, or the full id",
+            Self::TooFarUp { ancestors: 0, .. } => "it is a root; take it without `~`",
+            Self::TooFarUp { ancestors, .. } => return Some(format!("`~{ancestors}` is the root")),
+            Self::Changed { .. } => "another program is writing to it; try again",
+            Self::NotAUserMessage { nearest, id, .. } => {
+                let above = nearest.iter().map(|id| format!("branch at the user message above it, `{id}`, or "));
+                return Some(format!("{}copy up to it with `--at {id}`", above.collect::<String>()));
             }
-            Self::NotAUserMessage { nearest: None, id, .. } => Some(format!("copy up to it with `--at {id}`")),
-            Self::ReadOnly { .. } => Some("write to a copy, or to another folder".to_owned()),
+            Self::ReadOnly { .. } => "write to a copy, or to another folder",
             Self::Locked { holder, record } => {
                 let who = holder.map_or("it".to_owned(), |pid| format!("process {pid}"));
                 let record = shell_word(record.as_os_str());
-                Some(format!(
+                return Some(format!(
                     "wait for {who}, or give it more time with `--lock-timeout`; if nothing works on the session, `rm {record}`"
-                ))
+                ));
             }
-            Self::InUse { holder, replaces: false } => {
-                Some(format!("close the session in {} first; `--force` writes all the same", holder.program))
+            Self::InUse { holder: Holder { program, .. }, replaces } => {
+                let cost = match replaces {
+                    true => format!("with `--force`, what {program} writes from then on is lost"),
+                    false => "`--force` writes all the same".to_owned(),
+                };
+                return Some(format!("close the session in {program} first; {cost}"));
             }
-            Self::InUse { holder, replaces: true } => Some(format!(
-                "close the session in {0} first; with `--force`, what {0} writes from then on is lost",
-                holder.program
-            )),
-            Self::Exists { .. } => Some("name another file; nothing is replaced".to_owned()),
-            Self::Unfinished { .. } => {
-                Some("let the writer finish; if it crashed, complete or remove that line".to_owned())
+            Self::Exists { .. } => "name another file; nothing is replaced",
+            Self::Unfinished(_) => "let the writer finish; if it crashed, complete or remove that line",
+            Self::NoSummarizer => {
+                "add `--summarizer COMMAND`, set SESSION_TREE_SUMMARIZER, or give the text with `--summary`"
             }
-            Self::Usage { hint, .. } => Some(hint.clone()),
-            Self::NoSummarizer => Some(
-                "add `--summarizer COMMAND`, set SESSION_TREE_SUMMARIZER, or give the text with `--summary`".to_owned(),
-            ),
-            Self::OnLine { cause, .. } => cause.hint(),
-            Self::NotSynced { .. } => {
-                Some("the change is in the file: do not repeat the command; look at the disk".to_owned())
-            }
+            Self::OnLine { cause, .. } => return cause.hint(),
+            Self::NotSynced { .. } => "the change is in the file: do not repeat the command; look at the disk",
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
-                Some("name a session file in it; `ls -t FOLDER/*.jsonl | head -1` is the newest".to_owned())
+                "name a session file in it; `ls -t FOLDER/*.jsonl | head -1` is the newest"
             }
-            Self::Interrupted { .. } | Self::Unwritable { .. } | Self::Empty | Self::Io { .. } => None,
-        }
+            Self::Interrupted { .. } | Self::Unwritable(_) | Self::Empty | Self::Io { .. } => return None,
+        };
+        Some(fixed.to_owned())
     }
 }
 
@@ -314,7 +303,7 @@ impl fmt::Display for Error {
                 write!(f, "`{name}` goes beyond the root: the entry has {ancestors}")
             }
             Self::Changed { .. } => f.write_str("the file has changed since it was read"),
-            Self::Unwritable { why } => write!(f, "cannot write to it: {why}"),
+            Self::Unwritable(why) => write!(f, "cannot write to it: {why}"),
             Self::NotAUserMessage { id, what, .. } => {
                 write!(f, "cannot branch at `{id}`: it is {what}, not a user message")
             }
@@ -325,7 +314,7 @@ impl fmt::Display for Error {
                 write!(f, "in use: {program} (process {pid}) has it open for writing and would not see the change")
             }
             Self::Exists { path } => write!(f, "cannot make `{}`: it exists", path.display()),
-            Self::Unfinished { .. } => f.write_str("cannot change it: its last line is unfinished"),
+            Self::Unfinished(_) => f.write_str("cannot change it: its last line is unfinished"),
             Self::Interrupted { .. } => f.write_str("interrupted; nothing was changed"),
             Self::Usage { message, .. } => f.write_str(message),
             Self::NoSummarizer => f.write_str("nothing can write the summary"),

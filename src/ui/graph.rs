@@ -2,8 +2,7 @@
 //! says is decided here; `dot` and `mermaid` only write and escape it. A straight run is one node with
 //! a count, so that long sessions stay readable.
 
-use std::borrow::Cow;
-
+use self::node::{GraphNode, NodeShape};
 use super::entry::{ShortIds, speaker};
 use super::escape;
 use super::screen::Screen;
@@ -16,6 +15,7 @@ use crate::core::words::counted;
 
 mod dot;
 mod mermaid;
+mod node;
 
 /// The most columns of a line in a node.
 const LINE: usize = 44;
@@ -32,32 +32,6 @@ pub(crate) enum GraphFormat {
     Dot,
     /// Mermaid, as Markdown shows it.
     Mermaid,
-}
-
-/// The shape of a node, by what it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NodeShape {
-    Entry,
-    Fork,
-    Tip,
-    Run,
-    Compaction,
-    Summary,
-}
-
-/// A node, ready to be written.
-#[derive(Debug)]
-struct GraphNode<'a> {
-    number: usize,
-    above: Option<usize>,
-    look: NodeShape,
-    is_active: bool,
-    has_leaf: bool,
-    has_label: bool,
-    /// The id of its entry; of a run that of the first entry.
-    id: &'a str,
-    /// Lines that are safe for terminals, but not yet escaped for the language.
-    lines: Vec<String>,
 }
 
 /// A graph that is drawn node by node, so that its text is never in memory whole.
@@ -179,10 +153,4 @@ impl<'s> Graph<'s> {
         let text = self.screen.tilde(text);
         self.screen.cut(&escape::line(&text), LINE).into_owned()
     }
-}
-
-/// Replaces what XML must not contain, since SVG is made from the text.
-fn xml_safe(text: &str) -> Cow<'_, str> {
-    let is_none = |char: char| u32::from(char) & 0xfffe == 0xfffe || ('\u{fdd0}'..='\u{fdef}').contains(&char);
-    if text.contains(is_none) { text.replace(is_none, "\u{fffd}").into() } else { text.into() }
 }

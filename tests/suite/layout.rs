@@ -32,9 +32,6 @@ const MOST_ROOMS: usize = 16;
 /// The names that several types have as they do the same for different things.
 const PARALLEL: &[&str] = &["Format"];
 
-/// The files that use modules which they declare, and are used by them.
-const KNOW_THEIR_CHILDREN: &[&str] = &["core/check/mod.rs", "core/session/mod.rs", "ui/graph.rs"];
-
 /// How the standard library writes into folders and opens files for writing.
 const WRITES: [&str; 14] = [
     "OpenOptions",
@@ -331,12 +328,10 @@ fn circles(files: &[File]) -> Vec<String> {
         let named = |length: usize| module.iter().position(|module| path[..length] == *module);
         (1..=path.len()).rev().find_map(named)
     };
-    let is_family =
-        |a: usize, b: usize| KNOW_THEIR_CHILDREN.contains(&files[a].name.as_str()) && module[b].starts_with(&module[a]);
     let mut imports = vec![BTreeSet::new(); files.len()];
     for (at, file) in files.iter().enumerate() {
         let others = file.uses().into_iter().filter_map(|path| place(&path));
-        imports[at].extend(others.filter(|&other| other != at && !is_family(other, at) && !is_family(at, other)));
+        imports[at].extend(others.filter(|&other| other != at));
     }
     let leads_to = |from: usize, to: usize| {
         let (mut seen, mut next) = (BTreeSet::from([from]), vec![from]);

@@ -43,15 +43,11 @@ impl Baseline {
     }
 
     /// Writes the baseline file, in place of an older one if there is one.
-    ///
-    /// # Errors
-    /// As [`write::create`] and [`write::replace`].
     pub(crate) fn save(&self, path: &Path, wait: LockWait<'_>) -> Result<SideEffects> {
         if fs::symlink_metadata(path).is_err() {
             return write::create(path, &Rights::usual(), wait, &mut |out| self.write(out));
         }
-        let no_file =
-            || Error::Usage { message: "the baseline must be a file".to_owned(), hint: "name a file".to_owned() };
+        let no_file = || Error::usage("the baseline must be a file", "name a file");
         let place = Place::new(path, Source::open(path)?.state().ok_or_else(no_file)?)?;
         write::replace(&place, WriteOptions { wait, force: false }, false, &|| true, &mut |out| self.write(out))
     }
@@ -91,25 +87,19 @@ impl Baseline {
     }
 
     /// Writes the file, sorted so that changes stay small.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
-        let mut line = FIRST.as_bytes().to_vec();
+        let mut text = FIRST.as_bytes().to_vec();
         for key in &self.0 {
-            line.push(b'\n');
-            let mut known = Object::new(&mut line);
+            text.push(b'\n');
+            let mut known = Object::new(&mut text);
             known.str("path", &key.path).str("code", key.code.id());
             match &key.entry {
                 Some(entry) => known.str("entryId", entry),
                 None => known.number("line", key.line),
             };
-            drop(known);
-            out.write_all(&line).map_err(|cause| Error::writing("cannot write", cause))?;
-            line.clear();
         }
-        line.push(b'\n');
-        out.write_all(&line).map_err(|cause| Error::writing("cannot write", cause))
+        text.push(b'\n');
+        out.write_all(&text).map_err(|cause| Error::writing("cannot write", cause))
     }
 }
 
@@ -122,8 +112,6 @@ impl KnownFinding {
 }
 
 fn not_a_baseline() -> Error {
-    Error::Usage {
-        message: "it is not a baseline of `check`".to_owned(),
-        hint: "`--update-baseline` writes one; it does not replace other files".to_owned(),
-    }
+    let hint = "`--update-baseline` writes one; it does not replace other files";
+    Error::usage("it is not a baseline of `check`", hint)
 }

@@ -254,7 +254,7 @@ impl Code {
             let near = Self::near(text).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             let hint =
                 format!("{near}a code is given as `E005` or `malformed-line`; `session-tree help checks` lists all");
-            Error::Usage { message: format!("unknown code `{text}`"), hint }
+            Error::usage(format!("unknown code `{text}`"), hint)
         })
     }
 

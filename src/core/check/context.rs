@@ -4,22 +4,19 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{Code, Detail, RawFinding};
+use super::codes::Code;
+use super::finding::{Detail, RawFinding};
 use crate::core::context::{self, ContextMessage};
 use crate::core::entry::{Kind, Role, StopReason};
 use crate::core::error::Result;
 use crate::core::read::inspect::LineNotes;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::tree::walk;
+use crate::core::tree::walk::Subtrees;
 
 pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
-    let last = context.messages.iter().find_map(|item| match *item {
-        ContextMessage::Compaction(node) => Some(node),
-        _ => None,
-    });
     let messages = context.messages.iter().filter_map(|item| match *item {
         ContextMessage::Stored(node) | ContextMessage::Edited { target: node, .. } => Some(node),
         _ => None,
@@ -29,25 +26,21 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
         // Nothing is lost with a turn that failed before it said anything.
         let says = session.traits(node).has_text || !of_line(&notes.calls, session.line(node)).is_empty();
         if says && is_failed(&mut bodies, node)? {
-            found.push(RawFinding::new(Code::LeftOut, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::of(session, Code::LeftOut, node, Detail::Nothing));
         }
     }
     calls(session, notes, &messages, found);
-    compactions(session, &mut bodies, last, found)
+    compactions(session, &mut bodies, context.compaction(), found)
 }
 
 /// Returns whether an assistant's turn failed.
 fn is_failed(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
     let traits = bodies.session().traits(node);
-    Ok(traits.role == Role::Assistant
-        && match traits.stop {
-            StopReason::Normal => false,
-            StopReason::Aborted => true,
-            StopReason::Other => {
-                let message = bodies.entry(node)?.message();
-                message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error")
-            }
-        })
+    if traits.role != Role::Assistant || traits.stop != StopReason::Other {
+        return Ok(traits.role == Role::Assistant && traits.stop == StopReason::Aborted);
+    }
+    let message = bodies.entry(node)?.message();
+    Ok(message.and_then(|message| message.get_str("stopReason")).as_deref() == Some("error"))
 }
 
 /// Returns the range of the notes on a line.
@@ -67,7 +60,7 @@ fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], found: &mut 
         for place in of_line(&notes.results, line) {
             let call = notes.results[place].1;
             if open.remove(&call).is_none() {
-                found.push(RawFinding::new(Code::ResultWithoutCall, line, Some(node), Detail::Call(call)));
+                found.push(RawFinding::of(session, Code::ResultWithoutCall, node, Detail::Call(call)));
             }
         }
     }
@@ -76,9 +69,8 @@ fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], found: &mut 
     let mut open: Vec<_> = open.into_iter().map(|(call, (node, place))| (place, node, call)).collect();
     open.sort_unstable();
     for (_, node, call) in open {
-        let line = session.line(node);
-        found.push(RawFinding::new(Code::CallWithoutResult, line, Some(node), Detail::Call(call)));
-        found.push(RawFinding::new(Code::LeftOut, line, Some(node), Detail::Call(call)));
+        found.push(RawFinding::of(session, Code::CallWithoutResult, node, Detail::Call(call)));
+        found.push(RawFinding::of(session, Code::LeftOut, node, Detail::Call(call)));
     }
 }
 
@@ -96,7 +88,7 @@ fn compactions(
         let count = (last == Some(node)).then(|| above.filter(is_message).count())?;
         u32::try_from(count).ok()
     };
-    let mut ranges: Option<Subtrees> = None;
+    let mut subtrees = None;
     for node in session.nodes().filter(|&node| session.traits(node).kind == Kind::Compaction) {
         let entry = bodies.entry(node)?;
         if context::remote_history(entry).is_some() {
@@ -107,45 +99,13 @@ fn compactions(
             continue;
         }
         let Some(kept) = session.find(&kept) else {
-            let detail = Detail::Kept(None, before(node));
-            found.push(RawFinding::new(Code::KeptEntryMissing, session.line(node), Some(node), detail));
+            found.push(RawFinding::of(session, Code::KeptEntryMissing, node, Detail::Kept(None, before(node))));
             continue;
         };
-        if !ranges.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
+        if !subtrees.get_or_insert_with(|| Subtrees::new(session)).is_above(kept, node) {
             let detail = Detail::Kept(Some(kept), before(node));
-            found.push(RawFinding::new(Code::KeptEntryOffPath, session.line(node), Some(node), detail));
+            found.push(RawFinding::of(session, Code::KeptEntryOffPath, node, detail));
         }
     }
     Ok(())
-}
-
-/// The range of each entry's descendants, which follow it directly in the order of display: whether one
-/// entry is above another is known without a walk.
-struct Subtrees {
-    place: Vec<u32>,
-    /// One past the place of the last descendant.
-    end: Vec<u32>,
-}
-
-impl Subtrees {
-    fn new(session: &Session) -> Self {
-        let order = walk::display_order(session, None);
-        let mut place = vec![0; order.len()];
-        let mut end = vec![0; order.len()];
-        for (&node, at) in order.iter().zip(0_u32..) {
-            place[node.index()] = at;
-            end[node.index()] = at + 1;
-        }
-        for &node in order.iter().rev() {
-            if let Some(parent) = session.parent(node) {
-                end[parent.index()] = end[parent.index()].max(end[node.index()]);
-            }
-        }
-        Self { place, end }
-    }
-
-    fn is_above(&self, ancestor: NodeId, node: NodeId) -> bool {
-        let place = self.place[node.index()];
-        self.place[ancestor.index()] < place && place < self.end[ancestor.index()]
-    }
 }

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Code, Detail, RawFinding};
+use super::codes::Code;
+use super::finding::{Detail, RawFinding};
 use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::read::inspect::{LineNotes, OddLine, Oddity};
 use crate::core::session::Session;
@@ -46,7 +47,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
     }
     for node in session.nodes() {
         if matches!(session.stamp(node), Stamp::Absent | Stamp::Unknown) {
-            found.push(RawFinding::new(Code::UnreadableTime, session.line(node), Some(node), Detail::Nothing));
+            found.push(RawFinding::of(session, Code::UnreadableTime, node, Detail::Nothing));
         }
     }
     missing_blobs(session, notes, blobs, found);
@@ -81,19 +82,14 @@ fn odd_header(session: &Session) -> Option<&'static str> {
     let is_string = |name: &str| raw.get(name).is_some_and(|value| value.string_body().is_some());
     // Agents use it in file names.
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
-    if !header.id.starts_with(|char: char| char.is_ascii_alphanumeric()) || !header.id.chars().all(is_plain) {
-        return Some("its `id` cannot be part of a file name");
-    }
-    if is_string("version") {
-        return Some("its `version` is a string, not a number");
-    }
-    if !is_string("cwd") {
-        return Some("it has no `cwd`, the folder of the project");
-    }
-    if !matches!(header.stamp, Stamp::Plain(_) | Stamp::Other(_)) || !is_string("timestamp") {
-        return Some("its `timestamp` is not an ISO 8601 time");
-    }
-    None
+    let is_name = header.id.starts_with(|char: char| char.is_ascii_alphanumeric()) && header.id.chars().all(is_plain);
+    let oddities = [
+        (!is_name, "its `id` cannot be part of a file name"),
+        (is_string("version"), "its `version` is a string, not a number"),
+        (!is_string("cwd"), "it has no `cwd`, the folder of the project"),
+        (header.stamp.ms().is_none() || !is_string("timestamp"), "its `timestamp` is not an ISO 8601 time"),
+    ];
+    oddities.into_iter().find_map(|(is_odd, why)| is_odd.then_some(why))
 }
 
 fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {

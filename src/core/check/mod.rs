@@ -15,6 +15,7 @@
 
 mod context;
 mod describe;
+mod finding;
 mod lines;
 mod path;
 mod tree;
@@ -27,76 +28,15 @@ pub mod why;
 use std::path::Path;
 
 pub use codes::{Code, Severity};
+pub use finding::{Finding, RawFinding};
 
+use self::finding::Detail;
 use crate::core::error::{Error, Result};
-use crate::core::read::inspect::{LineNotes, Oddity};
+use crate::core::read::inspect::LineNotes;
 use crate::core::read::load;
 use crate::core::read::source::Source;
+use crate::core::session::Session;
 use crate::core::session::body::Bodies;
-use crate::core::session::{NodeId, Session};
-
-/// A finding, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The kind of problem.
-    pub code: Code,
-    /// 1-based line.
-    pub line: u32,
-    /// The entry that it is about.
-    pub entry_id: Option<String>,
-    /// What is wrong.
-    pub message: String,
-    /// What is lost, and what agents do.
-    pub effect: String,
-    /// How to fix it.
-    pub fix: String,
-    /// How many entries agents lose because of it (see the module).
-    pub unreachable: Option<u32>,
-}
-
-/// A finding before its words are made.
-#[derive(Clone, Copy, Debug)]
-pub struct RawFinding {
-    /// The kind of problem.
-    pub code: Code,
-    /// 1-based line.
-    pub line: u32,
-    pub(crate) node: Option<NodeId>,
-    pub(crate) detail: Detail,
-    pub(crate) unreachable: Option<u32>,
-}
-
-/// What the words of a finding need besides its line and entry.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Detail {
-    Nothing,
-    /// What is odd about the line, and at which byte or how often.
-    Odd(Oddity, u32),
-    /// Where the path goes on above a cut.
-    Above(path::Continuation),
-    /// The 1-based line that has the same id.
-    Line(u32),
-    /// A number, of places or of a version.
-    Count(u32),
-    /// Another entry that it is about.
-    Node(NodeId),
-    /// Of a compaction: the entry that it names, and how many messages before it the model does not get.
-    Kept(Option<NodeId>, Option<u32>),
-    /// The hash of a tool call's id.
-    Call(u64),
-    /// An index into the labels, or into the noted blobs.
-    Index(u32),
-    /// A difference of times in milliseconds.
-    Gap(i64),
-    /// Why a file is not a session, or what is odd about its header.
-    Reason(&'static str),
-}
-
-impl RawFinding {
-    fn new(code: Code, line: u32, node: Option<NodeId>, detail: Detail) -> Self {
-        Self { code, line, node, detail, unreachable: None }
-    }
-}
 
 /// The result of checking a file.
 #[derive(Debug)]

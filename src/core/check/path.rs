@@ -36,9 +36,9 @@ pub(super) struct PathCuts {
     /// By entry without its parent: where the path goes on.
     pub(super) above: HashMap<NodeId, Continuation>,
     /// By cut on the path: how many entries are beyond it.
-    beyond: HashMap<NodeId, u32>,
+    beyond: HashMap<NodeId, usize>,
     /// By lost entry on the path: how many entries are beyond it.
-    beyond_lost: HashMap<u32, u32>,
+    beyond_lost: HashMap<u32, usize>,
     /// Whether the path runs into a loop.
     pub(super) runs_into_a_loop: bool,
 }
@@ -69,19 +69,19 @@ impl PathCuts {
     }
 
     /// Returns how many entries are beyond a cut.
-    pub(super) fn beyond(&self, cut: NodeId) -> u32 {
+    pub(super) fn beyond(&self, cut: NodeId) -> usize {
         self.beyond.get(&cut).copied().unwrap_or(0)
     }
 
     /// Returns how many entries are beyond a lost entry, given by its index.
-    pub(super) fn beyond_lost(&self, lost: usize) -> u32 {
+    pub(super) fn beyond_lost(&self, lost: usize) -> usize {
         u32::try_from(lost).ok().and_then(|lost| self.beyond_lost.get(&lost)).copied().unwrap_or(0)
     }
 
     /// Follows the path from the leaf over all cuts.
     fn walk(&mut self, session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) {
         let mut seen = vec![false; session.len()];
-        let mut length = 0_u32;
+        let mut length = 0;
         let mut met = Vec::new();
         let mut met_lost = Vec::new();
         let mut at = session.leaf();

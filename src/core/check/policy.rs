@@ -154,9 +154,6 @@ impl Policy {
 
     /// Puts what counts in a file into words, in order. Returns how many findings of each code there
     /// are, also of those beyond the most.
-    ///
-    /// # Errors
-    /// As [`Checked::findings`].
     pub(crate) fn findings<E: From<Error>>(
         &self,
         path: &Path,

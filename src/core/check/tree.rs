@@ -1,7 +1,8 @@
 //! Findings in how entries are connected: cuts, loops, duplicate ids, labels, times, and the leaf.
 
+use super::codes::Code;
+use super::finding::{Detail, RawFinding};
 use super::path::{self, PathCuts};
-use super::{Code, Detail, RawFinding};
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
@@ -16,17 +17,14 @@ const CLOCK_SKEW: i64 = 5 * 60 * 1000;
 pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     let cuts = PathCuts::find(session, notes);
     count_lost(notes, &cuts, found);
-    let size = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     if let Some(leaf) = session.leaf()
         && let Some(finding) = found.iter_mut().find(|finding| finding.code == Code::ForeignLeaf)
     {
-        finding.unreachable = Some(size(walk::path(session, Some(leaf)).len()));
+        *finding = finding.losing(session.ancestors(leaf).count());
     }
     let mut push_cut = |code, node| {
         let above = cuts.above.get(&node).copied().unwrap_or(path::Continuation::Unknown);
-        let mut finding = RawFinding::new(code, session.line(node), Some(node), Detail::Above(above));
-        finding.unreachable = Some(cuts.beyond(node));
-        found.push(finding);
+        found.push(RawFinding::of(session, code, node, Detail::Above(above)).losing(cuts.beyond(node)));
     };
     session.orphans().for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
     path::severed(session, notes).for_each(|root| push_cut(Code::SeveralRoots, root));
@@ -51,7 +49,7 @@ fn count_lost(notes: &LineNotes, cuts: &PathCuts, found: &mut [RawFinding]) {
             own += 1;
             beyond = beyond.max(cuts.beyond_lost(place));
         }
-        finding.unreachable = Some(own + beyond);
+        *finding = finding.losing(own + beyond);
     }
 }
 
@@ -60,32 +58,22 @@ fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Res
     if session.cuts().is_empty() {
         return Ok(());
     }
-    let order = walk::display_order(session, None);
-    let depths = walk::depths(session, &order);
-    let mut places = vec![0_usize; session.len()];
-    for (at, node) in order.iter().enumerate() {
-        places[node.index()] = at;
-    }
-    let root_of_leaf = walk::path(session, session.leaf()).first().copied();
+    let subtrees = walk::Subtrees::new(session);
+    let root_of_leaf = session.ancestors(session.leaf()).last();
     let mut bodies = Bodies::new(session);
     let mut in_order = session.cuts().to_vec();
     in_order.sort_unstable();
     for cut in in_order {
         let is_own = session.version > 1 && bodies.entry(cut)?.parent_id().as_deref() == Some(session.id(cut));
         let code = if is_own { Code::SelfParent } else { Code::Cycle };
-        // Its descendants follow it in the order of display and are deeper.
-        let from = places[cut.index()];
-        let below = order[from + 1..].iter().take_while(|node| depths[node.index()] > 0).count();
         let is_fatal = cuts.runs_into_a_loop && root_of_leaf == Some(cut);
         // Off the path agents show an entry that is its own parent as a root, but no entry of a loop.
         let count = match (is_fatal, is_own) {
             (true, _) => session.len(),
             (false, true) => 0,
-            (false, false) => below + 1,
+            (false, false) => subtrees.size(cut),
         };
-        let mut finding = RawFinding::new(code, session.line(cut), Some(cut), Detail::Count(u32::from(is_fatal)));
-        finding.unreachable = Some(u32::try_from(count).unwrap_or(u32::MAX));
-        found.push(finding);
+        found.push(RawFinding::of(session, code, cut, Detail::Count(u32::from(is_fatal))).losing(count));
     }
     Ok(())
 }
@@ -95,10 +83,9 @@ fn duplicates(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>)
     for duplicate in &notes.duplicates {
         let same = is_same(session, duplicate)?;
         let code = if same { Code::DuplicateLine } else { Code::DuplicateId };
-        let mut finding =
-            RawFinding::new(code, duplicate.line, session.on_line(duplicate.line), Detail::Line(duplicate.first_line));
-        finding.unreachable = Some(u32::from(!same));
-        found.push(finding);
+        let detail = Detail::Line(duplicate.first_line);
+        let finding = RawFinding::new(code, duplicate.line, session.on_line(duplicate.line), detail);
+        found.push(finding.losing(usize::from(!same)));
     }
     Ok(())
 }
@@ -127,8 +114,7 @@ fn is_same(session: &Session, duplicate: &DuplicateId) -> Result<bool> {
 fn labels(session: &Session, found: &mut Vec<RawFinding>) {
     for (label, place) in session.labels().iter().zip(0..) {
         if label.target.is_none() {
-            let line = session.line(label.set_by);
-            found.push(RawFinding::new(Code::LabelWithoutTarget, line, Some(label.set_by), Detail::Index(place)));
+            found.push(RawFinding::of(session, Code::LabelWithoutTarget, label.set_by, Detail::Index(place)));
         }
     }
 }
@@ -141,7 +127,7 @@ fn times(session: &Session, found: &mut Vec<RawFinding>) {
             && parent.saturating_sub(own) > CLOCK_SKEW
         {
             let gap = Detail::Gap(parent.saturating_sub(own));
-            found.push(RawFinding::new(Code::TimeBackwards, session.line(node), Some(node), gap));
+            found.push(RawFinding::of(session, Code::TimeBackwards, node, gap));
         }
     }
 }
@@ -151,7 +137,7 @@ fn times(session: &Session, found: &mut Vec<RawFinding>) {
 /// going back starts with a new prompt.
 fn writers(session: &Session, found: &mut Vec<RawFinding>) {
     let mut last: Option<NodeId> = None;
-    let mut first: Option<(NodeId, NodeId)> = None;
+    let mut first = None;
     let mut count = 0;
     for node in session.nodes() {
         let traits = session.traits(node);
@@ -161,14 +147,14 @@ fn writers(session: &Session, found: &mut Vec<RawFinding>) {
             && parent < between
         {
             count += 1;
-            first = first.or(Some((node, between)));
+            first = first.or(Some(node));
         }
         if traits.kind.is_conversation() {
             last = Some(node);
         }
     }
-    if let Some((node, _)) = first {
-        found.push(RawFinding::new(Code::InterleavedWriters, session.line(node), Some(node), Detail::Count(count)));
+    if let Some(node) = first {
+        found.push(RawFinding::of(session, Code::InterleavedWriters, node, Detail::Count(count)));
     }
 }
 
@@ -191,8 +177,6 @@ fn leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
         }
     }
     let left = session.ancestors(newest).take_while(|node| !active[node.index()]).count();
-    let mut finding = RawFinding::new(Code::LeafOnOlderBranch, session.line(leaf), Some(leaf), Detail::Node(newest));
-    finding.unreachable = Some(u32::try_from(left).unwrap_or(u32::MAX));
-    found.push(finding);
+    found.push(RawFinding::of(session, Code::LeafOnOlderBranch, leaf, Detail::Node(newest)).losing(left));
     Ok(())
 }

@@ -42,9 +42,6 @@ impl Difference {
 }
 
 /// Compares the messages of two contexts.
-///
-/// # Errors
-/// As [`message::with`].
 pub fn messages(bodies: &mut Bodies<'_>, from: &Context, to: &Context) -> Result<Difference> {
     let mut difference = Difference::default();
     let mut scratch = Vec::new();
@@ -65,9 +62,6 @@ pub fn messages(bodies: &mut Bodies<'_>, from: &Context, to: &Context) -> Result
 }
 
 /// Returns the words that a row shows for a message of a context.
-///
-/// # Errors
-/// As [`message::with`].
 pub fn words(bodies: &mut Bodies<'_>, item: ContextMessage) -> Result<String> {
     let is_result = bodies.session().traits(item.node()).role == Role::ToolResult;
     let is_made = matches!(item, ContextMessage::Edited { .. } | ContextMessage::System(_));

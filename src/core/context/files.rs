@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::entry::{BlockKind, Entry, Kind, Role};
+use crate::core::entry::{Entry, Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::{Object, Raw};
 use crate::core::session::NodeId;
@@ -20,9 +20,6 @@ pub(crate) struct TouchedFiles {
 
 impl TouchedFiles {
     /// Collects the files that some entries name.
-    ///
-    /// # Errors
-    /// As [`Bodies::entry`].
     pub(crate) fn of(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Self> {
         let mut files = Self::default();
         for &node in nodes {
@@ -38,7 +35,7 @@ impl TouchedFiles {
     }
 
     fn add_calls(&mut self, entry: Entry<'_>) {
-        for call in entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall) {
+        for call in entry.calls() {
             let Some(path) = call.arguments().and_then(|arguments| arguments.get_str("path")) else { continue };
             match call.name().as_deref() {
                 Some("read") => drop(self.read.insert(path.into_owned())),

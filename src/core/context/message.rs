@@ -18,9 +18,6 @@ const COMPACTION: &str = "The conversation before this point was replaced by a s
 
 /// Calls `each` with one message as agents hold it in memory. A stored one is not copied; others are
 /// made in `scratch`.
-///
-/// # Errors
-/// [`Error::Changed`](crate::core::error::Error::Changed) and [`Error::Io`](crate::core::error::Error::Io).
 pub fn with<R>(
     bodies: &mut Bodies<'_>,
     item: ContextMessage,
@@ -43,9 +40,6 @@ pub fn with<R>(
 const SCRATCH: usize = 1024 * 1024;
 
 /// Writes one message as agents hold it in memory.
-///
-/// # Errors
-/// As [`with`].
 pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -> Result<()> {
     let session = bodies.session();
     match item {
@@ -99,7 +93,7 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
     let is = |name: &str| get(name).is_some_and(Raw::is_true);
     match text("role").as_ref() {
         "user" | "developer" | "assistant" | "toolResult" | "system" => {
-            if get("content").is_none_or(|content| content.kind() == ValueKind::Null) {
+            if get("content").is_none_or(Raw::is_null) {
                 with_content(out, message, b"[]");
             } else {
                 out.extend_from_slice(message.bytes());
@@ -108,7 +102,7 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
         "branchSummary" => summary(out, message, BRANCH),
         "compactionSummary" => summary(out, message, COMPACTION),
         "custom" | "hookMessage" => {
-            let content = get("content").filter(|content| content.kind() != ValueKind::Null);
+            let content = get("content").filter(|content| !content.is_null());
             let content = content.map_or(b"[]".to_vec(), |content| text_block(content.bytes()));
             let mut object = Object::new(out);
             object.str("role", "user").json("content", &content);
@@ -123,82 +117,48 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
     true
 }
 
-/// A text in parts: literals, and bodies of stored strings, which are copied as they stand instead
-/// of being decoded and encoded again.
-#[derive(Default)]
-struct TextParts<'p>(Vec<TextPart<'p>>);
-
+/// A part of a text: a literal, or a stored string, whose body is copied as it stands instead of being
+/// decoded and encoded again; other values count as empty.
+#[derive(Clone, Copy)]
 enum TextPart<'p> {
     Literal(&'p str),
-    Stored(&'p [u8]),
+    Stored(Option<Raw<'p>>),
 }
 
-impl<'p> TextParts<'p> {
-    fn literal(&mut self, text: &'p str) {
-        self.0.push(TextPart::Literal(text));
-    }
-
-    /// Adds the body of a stored string; other values count as empty.
-    fn stored(&mut self, value: Option<Raw<'p>>) {
-        self.0.push(TextPart::Stored(value.and_then(Raw::string_body).unwrap_or_default()));
-    }
-
-    /// Writes a content of one text block, followed by the blocks in `rest`.
-    fn write(&self, out: &mut Vec<u8>, rest: &[Raw<'_>]) {
-        out.extend_from_slice(b"[{\"type\":\"text\",\"text\":\"");
-        for part in &self.0 {
-            match part {
-                TextPart::Literal(text) => push_json_body(out, text),
-                TextPart::Stored(body) => out.extend_from_slice(body),
-            }
-        }
-        out.extend_from_slice(b"\"}");
-        for block in rest {
-            out.push(b',');
-            out.extend_from_slice(block.bytes());
-        }
-        out.push(b']');
-    }
-}
+use TextPart::{Literal, Stored};
 
 /// Writes a `bashExecution` as a model gets it.
 fn bash(out: &mut Vec<u8>, message: Raw<'_>) {
-    let mut text = TextParts::default();
-    text.literal("Ran `");
-    text.stored(message.get("command"));
-    text.literal("`\n");
-    push_fenced(&mut text, message.get("output"), "");
     let end = end(message, "(command cancelled)", "Command exited with code");
-    text.literal(&end);
-    let path = message.get("fullOutputPath").filter(|path| path.string_body().is_some_and(|path| !path.is_empty()));
-    if let Some(path) = path.filter(|_| message.get("truncated").is_some_and(Raw::is_true)) {
-        text.literal("\n\n[Output truncated. Full output: ");
-        text.stored(Some(path));
-        text.literal("]");
+    let mut text = vec![Literal("Ran `"), Stored(message.get("command")), Literal("`\n")];
+    text.extend(fenced(message.get("output"), ""));
+    text.push(Literal(&end));
+    let path = message.get("fullOutputPath").filter(|path| has_text(Some(*path)));
+    if path.is_some() && message.get("truncated").is_some_and(Raw::is_true) {
+        text.extend([Literal("\n\n[Output truncated. Full output: "), Stored(path), Literal("]")]);
     }
     user_text(out, message, &text, &[]);
 }
 
 /// Writes a `pythonExecution` as a model gets it.
 fn python(out: &mut Vec<u8>, message: Raw<'_>) {
-    let mut text = TextParts::default();
-    text.literal("Ran Python:\n```python\n");
-    text.stored(message.get("code"));
-    text.literal("\n```\n");
-    push_fenced(&mut text, message.get("output"), "Output:\n");
     let end = end(message, "(execution cancelled)", "Execution failed with code");
-    text.literal(&end);
+    let mut text = vec![Literal("Ran Python:\n```python\n"), Stored(message.get("code")), Literal("\n```\n")];
+    text.extend(fenced(message.get("output"), "Output:\n"));
+    text.push(Literal(&end));
     user_text(out, message, &text, &[]);
 }
 
-fn push_fenced<'p>(text: &mut TextParts<'p>, output: Option<Raw<'p>>, heading: &'p str) {
-    if output.and_then(Raw::string_body).is_none_or(<[u8]>::is_empty) {
-        return text.literal("(no output)");
+fn fenced<'p>(output: Option<Raw<'p>>, heading: &'p str) -> Vec<TextPart<'p>> {
+    match has_text(output) {
+        true => vec![Literal(heading), Literal("```\n"), Stored(output), Literal("\n```")],
+        false => vec![Literal("(no output)")],
     }
-    text.literal(heading);
-    text.literal("```\n");
-    text.stored(output);
-    text.literal("\n```");
+}
+
+/// Returns whether a value is a string, and not an empty one.
+fn has_text(value: Option<Raw<'_>>) -> bool {
+    value.and_then(Raw::string_body).is_some_and(|body| !body.is_empty())
 }
 
 /// Returns the words for a command that was cancelled or failed; empty if it succeeded.
@@ -215,34 +175,42 @@ fn end(message: Raw<'_>, cancelled: &str, failed: &str) -> String {
 fn files(out: &mut Vec<u8>, message: Raw<'_>) {
     let files = message.get("files");
     let files = || files.iter().flat_map(|files| files.elements());
-    let mut text = TextParts::default();
-    text.literal("<system-reminder>\n");
+    let mut text = vec![Literal("<system-reminder>\n")];
     for (at, file) in files().enumerate() {
-        text.literal(if at > 0 { "\n\n<file path=\"" } else { "<file path=\"" });
-        text.stored(file.get("path"));
-        text.literal("\">\n");
+        text.push(Literal(if at > 0 { "\n\n<file path=\"" } else { "<file path=\"" }));
         // An empty file gets no line between the tags.
-        let content = file.get("content").filter(|content| content.string_body().is_some_and(|body| !body.is_empty()));
-        text.stored(content);
-        text.literal(if content.is_some() { "\n</file>" } else { "</file>" });
+        let content = file.get("content").filter(|content| has_text(Some(*content)));
+        let end = if content.is_some() { "\n</file>" } else { "</file>" };
+        text.extend([Stored(file.get("path")), Literal("\">\n"), Stored(content), Literal(end)]);
     }
-    text.literal("\n</system-reminder>");
+    text.push(Literal("\n</system-reminder>"));
     let images = files().filter_map(|file| file.get("image")).filter(|image| image.kind() == ValueKind::Object);
     user_text(out, message, &text, &images.collect::<Vec<_>>());
 }
 
 fn summary(out: &mut Vec<u8>, message: Raw<'_>, introduction: &str) {
-    let mut text = TextParts::default();
-    text.literal(introduction);
-    text.literal("\n\n<summary>\n");
-    text.stored(message.get("summary"));
-    text.literal("\n</summary>");
+    let summary = Stored(message.get("summary"));
+    let text = [Literal(introduction), Literal("\n\n<summary>\n"), summary, Literal("\n</summary>")];
     user_text(out, message, &text, &[]);
 }
 
-fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &TextParts<'_>, rest: &[Raw<'_>]) {
+/// Writes a user message of one text block and the blocks in `rest`.
+fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &[TextPart<'_>], rest: &[Raw<'_>]) {
     let mut object = Object::new(out);
-    text.write(object.str("role", "user").value("content"), rest);
+    let content = object.str("role", "user").value("content");
+    content.extend_from_slice(b"[{\"type\":\"text\",\"text\":\"");
+    for part in text {
+        match part {
+            Literal(text) => push_json_body(content, text),
+            Stored(value) => content.extend_from_slice(value.and_then(Raw::string_body).unwrap_or_default()),
+        }
+    }
+    content.extend_from_slice(b"\"}");
+    for block in rest {
+        content.push(b',');
+        content.extend_from_slice(block.bytes());
+    }
+    content.push(b']');
     copy_time(&mut object, message);
 }
 

@@ -8,13 +8,15 @@
 pub mod compare;
 pub mod files;
 pub mod message;
+pub mod settings;
 pub mod stats;
 pub mod summary;
 pub mod usage;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use crate::core::entry::preview;
+pub use settings::Settings;
+
 use crate::core::entry::{Entry, Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::{self, Raw};
@@ -72,42 +74,6 @@ impl ContextMessage {
     }
 }
 
-/// The settings in force at a leaf.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// The thinking level; `off` unless one was set.
-    pub thinking_level: String,
-    /// The models by role.
-    pub models: BTreeMap<String, String>,
-    /// The mode; `none` unless one was set.
-    pub mode: String,
-    /// The mode's data, as stored.
-    pub mode_data: Option<String>,
-    /// The service tier, as stored.
-    pub service_tier: Option<String>,
-    /// The selected tools, as stored.
-    pub mcp_tools: Option<String>,
-    /// The injected rules, in the order in which they were first seen.
-    pub ttsr_rules: Vec<String>,
-    /// The same rules as a set, for fast lookup.
-    known_rules: HashSet<String>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            thinking_level: "off".to_owned(),
-            models: BTreeMap::new(),
-            mode: "none".to_owned(),
-            mode_data: None,
-            service_tier: None,
-            mcp_tools: None,
-            ttsr_rules: Vec::new(),
-            known_rules: HashSet::new(),
-        }
-    }
-}
-
 /// The settings and messages that a model would get at a leaf.
 #[derive(Debug, Default)]
 pub struct Context {
@@ -121,41 +87,41 @@ pub struct Context {
     pub problems: Problems,
 }
 
+impl Context {
+    /// Returns the compaction in force.
+    pub(crate) fn compaction(&self) -> Option<NodeId> {
+        self.messages
+            .iter()
+            .find_map(|item| if let ContextMessage::Compaction(node) = item { Some(*node) } else { None })
+    }
+}
+
 /// Builds the context at a leaf, or before the first entry.
-///
-/// # Errors
-/// [`Error::Changed`](crate::core::error::Error::Changed) and [`Error::Io`](crate::core::error::Error::Io).
 pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
     let session = bodies.session();
     let path = walk::path(session, leaf);
-    let mut context = Context { leaf, ..Context::default() };
-    let mut edits = HashMap::new();
-    let mut last_default = None;
-    for (at, &node) in path.iter().enumerate() {
-        let kind = session.traits(node).kind;
-        if !changes_context(kind) {
-            continue;
-        }
-        let entry = bodies.entry(node)?;
-        if kind == Kind::ContextEdit {
-            edits.extend(edit(session, node, entry));
-        } else if context.settings.apply(kind, entry) {
-            last_default = Some(at);
-        }
-    }
-    if let Some(model) = answering_model(bodies, &path, last_default)? {
-        context.settings.models.insert("default".to_owned(), model);
-    }
-    let mut collector = ContextBuilder { edits, context };
+    let settings = Settings::along(bodies, &path)?;
+    let context = Context { leaf, settings, ..Context::default() };
+    let mut collector = ContextBuilder { edits: edits(bodies, &path)?, context };
     collector.collect(bodies, &path)?;
     collector.warn_of_cut(session, &path);
     Ok(collector.context)
 }
 
-/// Returns the target of a `context_edit` with the edit and whether it removes the target.
-fn edit(session: &Session, node: NodeId, entry: Entry<'_>) -> Option<(NodeId, (NodeId, bool))> {
-    let target = session.find(&entry.get_str("targetId")?)?;
-    Some((target, (node, entry.get("replacement").is_none_or(is_null))))
+/// The last edit of each edited entry, and whether it removes the entry.
+type Edits = HashMap<NodeId, (NodeId, bool)>;
+
+/// Returns what the `context_edit` entries on a path do.
+fn edits(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Edits> {
+    let session = bodies.session();
+    let mut edits = Edits::new();
+    for &edit in path.iter().filter(|&&node| session.traits(node).kind == Kind::ContextEdit) {
+        let entry = bodies.entry(edit)?;
+        if let Some(target) = entry.get_str("targetId").and_then(|id| session.find(&id)) {
+            edits.insert(target, (edit, entry.get("replacement").is_none_or(Raw::is_null)));
+        }
+    }
+    Ok(edits)
 }
 
 /// What a compaction keeps out of a context.
@@ -168,22 +134,10 @@ pub struct HiddenMessages {
 }
 
 /// Returns the messages that the compaction in force keeps out of a context; `None` without one.
-///
-/// # Errors
-/// As [`build`].
 pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<HiddenMessages>> {
     let session = bodies.session();
-    let compaction = context.messages.iter().find_map(|item| match *item {
-        ContextMessage::Compaction(node) => Some(node),
-        _ => None,
-    });
-    let Some(compaction) = compaction else { return Ok(None) };
-    let mut edits = HashMap::new();
-    for node in walk::path(session, context.leaf) {
-        if session.traits(node).kind == Kind::ContextEdit {
-            edits.extend(edit(session, node, bodies.entry(node)?));
-        }
-    }
+    let Some(compaction) = context.compaction() else { return Ok(None) };
+    let edits = edits(bodies, &walk::path(session, context.leaf))?;
     let mut before = ContextBuilder { edits, context: Context::default() };
     before.take_all(bodies, &walk::path(session, session.parent(compaction)), None)?;
     let shown: HashSet<_> = context.messages.iter().copied().collect();
@@ -192,82 +146,9 @@ pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidde
     Ok(Some(HiddenMessages { compaction, messages }))
 }
 
-fn changes_context(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::ThinkingLevelChange
-            | Kind::ModelChange
-            | Kind::ModeChange
-            | Kind::TtsrInjection
-            | Kind::ServiceTierChange
-            | Kind::McpToolSelection
-            | Kind::ContextEdit
-    )
-}
-
-impl Settings {
-    /// Applies an entry, and returns whether it set the default model.
-    fn apply(&mut self, kind: Kind, entry: Entry<'_>) -> bool {
-        match kind {
-            Kind::ThinkingLevelChange => {
-                let level = entry.get_str("thinkingLevel");
-                self.thinking_level = level.map_or_else(|| "off".to_owned(), |level| level.into_owned());
-            }
-            Kind::ModelChange => {
-                let Some(model) = preview::model_name(entry) else { return false };
-                // The form with a provider of its own knows no roles.
-                let role = entry.get_str("role").filter(|role| !role.is_empty() && entry.get("model").is_some());
-                let role = role.as_deref().unwrap_or("default");
-                self.models.insert(role.to_owned(), model);
-                return role == "default";
-            }
-            Kind::ModeChange => {
-                self.mode = entry.get_str("mode").map_or_else(|| "none".to_owned(), |mode| mode.into_owned());
-                self.mode_data = entry.get("data").filter(|data| !is_null(*data)).map(stored);
-            }
-            Kind::ServiceTierChange => {
-                self.service_tier = entry.get("serviceTier").filter(|tier| !is_null(*tier)).map(stored);
-            }
-            Kind::McpToolSelection => self.mcp_tools = entry.get("selectedToolNames").map(stored),
-            Kind::TtsrInjection => {
-                for rule in entry.get("injectedRules").iter().flat_map(|rules| rules.elements()) {
-                    if let Some(rule) = rule.str()
-                        && self.known_rules.insert(rule.clone().into_owned())
-                    {
-                        self.ttsr_rules.push(rule.into_owned());
-                    }
-                }
-            }
-            _ => {}
-        }
-        false
-    }
-}
-
-/// Returns the model of the last assistant message after the place `after` on the path.
-fn answering_model(bodies: &mut Bodies<'_>, path: &[NodeId], after: Option<usize>) -> Result<Option<String>> {
-    let session = bodies.session();
-    let from = after.map_or(0, |at| at + 1);
-    // From the end, since only the last one counts and each costs a read.
-    // From the end, since only the last one counts and each costs a read.
-    for &node in path[from..].iter().rev() {
-        let traits = session.traits(node);
-        if traits.kind != Kind::Message || traits.role != Role::Assistant {
-            continue;
-        }
-        let message = bodies.entry(node)?.message();
-        let names = message.and_then(|message| Some((message.get_str("provider")?, message.get_str("model")?)));
-        if let Some((provider, model)) = names {
-            return Ok(Some(format!("{provider}/{model}")));
-        }
-    }
-    Ok(None)
-}
-
 /// Collects the messages along a path.
 struct ContextBuilder {
-    /// The last edit of each edited entry, and whether it removes the entry.
-    edits: HashMap<NodeId, (NodeId, bool)>,
+    edits: Edits,
     context: Context,
 }
 
@@ -329,12 +210,7 @@ impl ContextBuilder {
             let item = match traits.kind {
                 Kind::Message => ContextMessage::Stored(node),
                 Kind::CustomMessage => ContextMessage::Custom(node),
-                Kind::BranchSummary => {
-                    if bodies.entry(node)?.get_str("summary").is_none_or(|summary| summary.is_empty()) {
-                        continue;
-                    }
-                    ContextMessage::Branch(node)
-                }
+                Kind::BranchSummary if has_summary(bodies.entry(node)?) => ContextMessage::Branch(node),
                 _ => continue,
             };
             match self.edits.get(&node).filter(|_| can_be_edited(traits.kind, traits.role)) {
@@ -359,6 +235,11 @@ impl ContextBuilder {
     }
 }
 
+/// Returns whether a branch summary says anything; an empty one adds no message.
+pub(crate) fn has_summary(entry: Entry<'_>) -> bool {
+    entry.get_str("summary").is_some_and(|summary| !summary.is_empty())
+}
+
 fn can_be_edited(kind: Kind, role: Role) -> bool {
     match kind {
         Kind::CustomMessage => true,
@@ -376,21 +257,13 @@ pub(crate) fn remote_history(entry: Entry<'_>) -> Option<(Raw<'_>, Raw<'_>)> {
     Some((provider, history))
 }
 
-fn is_null(raw: Raw<'_>) -> bool {
-    raw.kind() == json::ValueKind::Null
-}
-
-fn stored(raw: Raw<'_>) -> String {
-    String::from_utf8_lossy(raw.bytes()).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use crate::core::session::Session;
     use crate::core::session::body::Bodies;
-    use crate::core::session::sample::{entry, ids, label, message, node, session};
+    use crate::core::session::sample::{chain, entry, ids, label, message, node, session};
 
-    use super::{Context, ContextMessage, Settings, build, hidden};
+    use super::{Context, ContextMessage, build, hidden};
 
     fn context(session: &Session, leaf: &str) -> Context {
         build(&mut Bodies::new(session), node(session, leaf)).unwrap()
@@ -420,16 +293,6 @@ mod tests {
             assert_eq!(messages(session, &context.messages), *expected, "at {leaf}");
             assert_eq!(ids(session, context.leaf), *leaf);
         }
-    }
-
-    /// A chain of entries, each a child of the one before: type, id and members.
-    fn chain(entries: &[(&str, &str, &str)]) -> Session {
-        let parents = std::iter::once("").chain(entries.iter().map(|(_, id, _)| *id));
-        let line = |(&(kind, id, members), parent): (&(&str, &str, &str), &str)| match kind {
-            "user" | "assistant" | "toolResult" | "system" | "martian" => message(id, parent, kind, members),
-            kind => entry(kind, id, parent, members),
-        };
-        session(&entries.iter().zip(parents).map(line).collect::<Vec<_>>())
     }
 
     #[test]
@@ -599,80 +462,5 @@ mod tests {
         assert_eq!(problems("m1"), "3 unreachable, 4 malformed-message");
         assert_eq!(problems("c1"), "3 unreachable, 5 kept-range-unknown");
         check(&session, &[("m1", "u2")]);
-    }
-
-    #[test]
-    fn each_setting_is_that_of_the_last_entry_that_sets_it() {
-        /// What an entry changes in the settings before it.
-        type Apply = fn(&mut Settings);
-        let rows: [(&str, &str, &str, Apply); 16] = [
-            ("user", "e00", "x", |_| ()),
-            ("thinking_level_change", "e01", r#""thinkingLevel":"high""#, |state| {
-                state.thinking_level = "high".to_owned()
-            }),
-            ("thinking_level_change", "e02", r#""thinkingLevel":7"#, |state| state.thinking_level = "off".to_owned()),
-            ("model_change", "e03", r#""model":"a/b""#, |state| set_model(state, "default", "a/b")),
-            ("model_change", "e04", r#""model":"c/d","role":"plan""#, |state| set_model(state, "plan", "c/d")),
-            ("model_change", "e05", r#""model":"e/f","role":"""#, |state| set_model(state, "default", "e/f")),
-            // The form with a provider of its own knows no roles.
-            ("model_change", "e06", r#""provider":"g","modelId":"h","role":"plan""#, |state| {
-                set_model(state, "default", "g/h");
-            }),
-            ("model_change", "e07", r#""role":"plan""#, |_| ()),
-            ("mode_change", "e08", r#""mode":"plan","data":{"file": "x"}"#, |state| {
-                (state.mode, state.mode_data) = ("plan".to_owned(), Some(r#"{"file": "x"}"#.to_owned()));
-            }),
-            ("mode_change", "e09", r#""data":null"#, |state| (state.mode, state.mode_data) = ("none".to_owned(), None)),
-            ("service_tier_change", "e10", r#""serviceTier":{"openai": "flex"}"#, |state| {
-                state.service_tier = Some(r#"{"openai": "flex"}"#.to_owned());
-            }),
-            ("service_tier_change", "e11", r#""serviceTier":null"#, |state| state.service_tier = None),
-            ("mcp_tool_selection", "e12", r#""selectedToolNames":["a", "b"]"#, |state| {
-                state.mcp_tools = Some(r#"["a", "b"]"#.to_owned());
-            }),
-            ("ttsr_injection", "e13", r#""injectedRules":["r2",7,"r1","r2"]"#, |state| {
-                state.ttsr_rules = vec!["r2".to_owned(), "r1".to_owned()];
-            }),
-            ("ttsr_injection", "e14", r#""injectedRules":["r1","r0"]"#, |state| state.ttsr_rules.push("r0".to_owned())),
-            ("ttsr_injection", "e15", r#""injectedRules":"r9""#, |_| ()),
-        ];
-        let session = chain(&rows.map(|(kind, id, members, _)| (kind, id, members)));
-        let mut expected = Settings::default();
-        for (_, id, _, change) in rows {
-            change(&mut expected);
-            let found = Settings { known_rules: Default::default(), ..context(&session, id).settings };
-            assert_eq!(found, expected, "after {id}");
-        }
-        assert_eq!(context(&session, "-").settings, Settings::default());
-    }
-
-    fn set_model(state: &mut Settings, role: &str, model: &str) {
-        state.models.insert(role.to_owned(), model.to_owned());
-    }
-
-    #[test]
-    fn the_model_that_answered_last_is_the_default_unless_another_was_set_later() {
-        let answer = |names: &str| format!(r#""message":{{"role":"assistant","content":"x"{names}}}"#);
-        let by = |provider: &str, model: &str| answer(&format!(r#","provider":"{provider}","model":"{model}""#));
-        let session = chain(&[
-            ("message", "a1", &by("p", "one")),
-            ("message", "a2", &by("p", "two")),
-            ("message", "a3", &answer(r#","model":"three""#)),
-            ("model_change", "m1", r#""model":"q/plan","role":"plan""#),
-            ("model_change", "m2", r#""model":"q/set""#),
-            ("user", "u1", "x"),
-            ("message", "a4", &by("p", "four")),
-        ]);
-        for (leaf, expected) in [
-            ("a1", "p/one"),
-            ("a2", "p/two"),
-            ("a3", "p/two"),
-            ("m1", "p/two"),
-            ("m2", "q/set"),
-            ("u1", "q/set"),
-            ("a4", "p/four"),
-        ] {
-            assert_eq!(context(&session, leaf).settings.models["default"], expected, "at {leaf}");
-        }
     }
 }

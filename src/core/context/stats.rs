@@ -72,9 +72,6 @@ pub struct Stats {
 }
 
 /// Returns the size of messages.
-///
-/// # Errors
-/// As [`message::with`].
 pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<Size> {
     let mut size = Size::default();
     let mut scratch = Vec::new();
@@ -85,9 +82,6 @@ pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<
 }
 
 /// Measures a context.
-///
-/// # Errors
-/// As [`message::with`].
 pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
     let (all, parts) = parts(bodies, &context.messages)?;
     let usage = usage::along(bodies, &walk::path(bodies.session(), context.leaf))?;

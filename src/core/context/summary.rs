@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::files::TouchedFiles;
-use crate::core::entry::{BlockKind, Entry, Kind, Role};
+use crate::core::entry::{Entry, Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::Raw;
 use crate::core::session::NodeId;
@@ -25,9 +25,6 @@ const PER_TOKEN: usize = 4;
 
 /// Returns the conversation of some entries as text, in chronological order: the newest ones that fit
 /// into `budget` tokens (0: all of them); `None` if none of them has text.
-///
-/// # Errors
-/// As [`Bodies::entry`].
 pub(crate) fn conversation(bodies: &mut Bodies<'_>, nodes: &[NodeId], budget: usize) -> Result<Option<String>> {
     let mut taken = Vec::new();
     let mut left = budget.saturating_mul(PER_TOKEN);
@@ -108,7 +105,7 @@ fn assistant(entry: Entry<'_>) -> String {
     if !text.trim().is_empty() {
         parts.push(said("Assistant", &text));
     }
-    for call in entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall) {
+    for call in entry.calls() {
         let arguments = call.arguments().map(Raw::bytes).unwrap_or_default();
         let name = call.name().unwrap_or_default();
         parts.push(format!("[Assistant called {name}] {}", String::from_utf8_lossy(arguments)));

@@ -36,7 +36,7 @@ impl Amounts {
         let [input, output, cache_read, cache_write] = parts(usage, odd);
         let sum = input + output + cache_read + cache_write;
         let total_tokens = amount(usage.get("totalTokens"), odd).unwrap_or(sum);
-        let cost = match usage.get("cost").filter(|cost| cost.kind() != json::ValueKind::Null) {
+        let cost = match usage.get("cost").filter(|cost| !cost.is_null()) {
             Some(cost) if cost.kind() == json::ValueKind::Object => {
                 amount(cost.get("total"), odd).unwrap_or_else(|| parts(cost, &mut 0).iter().sum())
             }
@@ -81,9 +81,6 @@ pub struct Usage {
 }
 
 /// Sums up the usage that the entries on a path record.
-///
-/// # Errors
-/// As [`Bodies::entry`].
 pub(crate) fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
     let session = bodies.session();
     let mut usage = Usage::default();
@@ -120,7 +117,7 @@ fn source(traits: Traits) -> Option<&'static str> {
 /// Returns the usage that an entry records. Results of omp's tool `task` have that of the subagent in
 /// their details.
 fn recorded(entry: Entry<'_>, traits: Traits) -> Option<Raw<'_>> {
-    let is_there = |raw: &Raw<'_>| raw.kind() != json::ValueKind::Null;
+    let is_there = |raw: &Raw<'_>| !raw.is_null();
     if traits.kind != Kind::Message {
         return entry.get("usage").filter(is_there);
     }
@@ -138,7 +135,7 @@ pub(crate) fn tokens(stored: Option<Raw<'_>>) -> Option<u64> {
 }
 
 fn amount(stored: Option<Raw<'_>>, odd: &mut usize) -> Option<f64> {
-    let stored = stored.filter(|stored| stored.kind() != json::ValueKind::Null)?;
+    let stored = stored.filter(|stored| !stored.is_null())?;
     let number = stored.number().filter(|number| (0.0..=MOST).contains(number));
     *odd += usize::from(number.is_none());
     number

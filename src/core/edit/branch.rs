@@ -1,18 +1,17 @@
 //! Forking a session into a new file (help rules, "Branching").
 
-use std::collections::{BTreeSet, HashMap};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::path::Path;
 
-use super::draft::{Draft, IdsAndTime, Value};
+use super::draft::{Draft, IdsAndTime};
+pub use super::new_session::NewSession;
 use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write::{self, SideEffects};
-use crate::core::entry::header::CURRENT;
-use crate::core::entry::{BlockKind, Kind, Role};
+use crate::core::entry::{Kind, Role};
 use crate::core::error::{Error, Result};
-use crate::core::json::Object;
-use crate::core::json::text::push_json;
+use crate::core::json::Raw;
 use crate::core::migrate::lines;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::session::body::Bodies;
@@ -32,57 +31,6 @@ pub struct Fork {
     path: Vec<NodeId>,
 }
 
-/// A session that is made: what its header says.
-#[derive(Clone, Debug)]
-pub struct NewSession {
-    /// Its id: our own, so that no hostile one can lead out of a folder.
-    pub id: String,
-    /// When it is made, in the spelling of agents.
-    pub now: String,
-    /// Where it comes from; `None` if it has no file to come from.
-    pub parent: Option<String>,
-}
-
-impl NewSession {
-    /// Describes a session that comes from a file; standard input cannot be named, and need not be.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn of(source: &Path, names_source: bool, id: String, now: String) -> io::Result<Self> {
-        let parent = (names_source && source != Path::new("-")).then(|| std::path::absolute(source)).transpose()?;
-        Ok(Self { id, now, parent: parent.map(|path| path.display().to_string()) })
-    }
-
-    /// Returns its file in a folder.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if there is no such folder.
-    pub fn file_in(&self, folder: &Path) -> Result<PathBuf> {
-        if folder.is_dir() {
-            return Ok(folder.join(self.file_name()));
-        }
-        let cause = io::Error::new(io::ErrorKind::NotFound, "there is no such folder");
-        Err(Error::Io { doing: "cannot make the new file", cause })
-    }
-
-    /// Returns its file beside the one that it comes from.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for standard input.
-    pub fn file_beside(&self, source: &Path) -> Result<PathBuf> {
-        if source != Path::new("-") {
-            return Ok(source.with_file_name(self.file_name()));
-        }
-        let hint = "add `--session-dir DIR`, `--output FILE` or `--output -`";
-        Err(Error::usage("standard input has no folder for the new file", hint))
-    }
-
-    /// Returns the name that agents would give the file.
-    fn file_name(&self) -> String {
-        format!("{}_{}.jsonl", self.now.replace([':', '.'], "-"), self.id)
-    }
-}
-
 /// What was written of a fork.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenFork {
@@ -95,10 +43,7 @@ pub struct WrittenFork {
 }
 
 impl Fork {
-    /// Plans a fork before a user message.
-    ///
-    /// # Errors
-    /// [`Error::NotAUserMessage`]; and as [`Bodies::entry`].
+    /// Plans a fork before a user message; any other entry is refused ([`Error::NotAUserMessage`]).
     pub fn before(bodies: &mut Bodies<'_>, entry: NodeId) -> Result<Self> {
         let session = bodies.session();
         if !session.is_user(entry) {
@@ -123,9 +68,6 @@ impl Fork {
     }
 
     /// Returns what the new session leaves out or leaves open.
-    ///
-    /// # Errors
-    /// As [`Bodies::entry`].
     pub fn problems(&self, bodies: &mut Bodies<'_>) -> Result<Problems> {
         let session = bodies.session();
         let mut problems = Problems::default();
@@ -143,9 +85,6 @@ impl Fork {
     }
 
     /// Writes the new session into a new file. Returns too what else was done, or could not be.
-    ///
-    /// # Errors
-    /// As [`Self::write`] and [`write::create`].
     pub fn create(
         &self,
         bodies: &mut Bodies<'_>,
@@ -164,9 +103,6 @@ impl Fork {
     }
 
     /// Writes the new session; `fresh` makes ids for the labels.
-    ///
-    /// # Errors
-    /// As [`Bodies::entry`], and what `out` says.
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,
@@ -176,18 +112,16 @@ impl Fork {
     ) -> Result<WrittenFork> {
         let session = bodies.session();
         let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
-        put(&header(session, new))?;
+        put(&new.header(session))?;
         let next_kept = self.next_kept(session);
         let mut parent: Option<&str> = None;
         for &node in &self.kept {
             let entry = bodies.entry(node)?;
             let mut changes = Vec::new();
-            let named = entry.get("parentId").map(|named| named.str());
-            let is_right = match (&named, parent) {
-                (Some(Some(named)), Some(parent)) => named == parent,
-                (Some(None), None) => entry.get("parentId").is_some_and(|named| named.bytes() == b"null"),
-                _ => false,
-            };
+            let is_right = entry.get("parentId").is_some_and(|named| match parent {
+                Some(parent) => named.str().as_deref() == Some(parent),
+                None => named.is_null(),
+            });
             if !is_right {
                 changes.push(("parentId", parent));
             }
@@ -204,17 +138,15 @@ impl Fork {
             }
             parent = Some(session.id(node));
         }
-        let kept: HashMap<&str, NodeId> = self.kept.iter().map(|&node| (session.id(node), node)).collect();
+        let kept: HashSet<&str> = self.kept.iter().map(|&node| session.id(node)).collect();
         let is_taken = |id: &str| session.find(id).is_some();
-        let mut now = Vec::new();
-        push_json(&mut now, &new.now);
         let mut ids = IdsAndTime { now: new.now.clone(), fresh };
         let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
-        for label in session.labels().iter().filter(|label| kept.contains_key(label.target_id.as_str())) {
+        for label in session.labels().iter().filter(|label| kept.contains(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
-            let timestamp = entry.timestamp().map_or(&now[..], |timestamp| timestamp.bytes());
-            let members = [("targetId", Value::Str(&label.target_id)), ("label", Value::Str(&label.name))];
-            draft.append_at("label", timestamp, &members);
+            draft.append_at("label", entry.timestamp().map(Raw::bytes), |entry| {
+                entry.str("targetId", &label.target_id).str("label", &label.name);
+            });
         }
         put(&draft.lines)?;
         let labels = draft.ids.len();
@@ -246,26 +178,12 @@ fn unanswered(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<String>> {
     let role = |node: NodeId| session.traits(node).role;
     let Some(at) = path.iter().rposition(|&node| role(node) == Role::Assistant) else { return Ok(Vec::new()) };
     let entry = bodies.entry(path[at])?;
-    let calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall).filter_map(|call| call.id());
-    let calls: Vec<String> = calls.map(|id| id.into_owned()).collect();
-    let mut answered = BTreeSet::new();
+    let calls: Vec<_> = entry.calls().filter_map(|call| Some(call.id()?.into_owned())).collect();
+    let mut answered = HashSet::new();
     for &node in path[at + 1..].iter().filter(|&&node| role(node) == Role::ToolResult) {
         answered.extend(bodies.entry(node)?.tool_call_id().map(|id| id.into_owned()));
     }
     Ok(calls.into_iter().filter(|call| !answered.contains(call)).collect())
-}
-
-fn header(session: &Session, new: &NewSession) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut header = Object::new(&mut out);
-    header.str("type", "session").number("version", CURRENT).str("id", &new.id).str("timestamp", &new.now);
-    header.str("cwd", session.header.cwd.as_deref().unwrap_or(""));
-    if let Some(parent) = &new.parent {
-        header.str("parentSession", parent);
-    }
-    drop(header);
-    out.push(b'\n');
-    out
 }
 
 /// Returns what an entry is, for people.
@@ -279,8 +197,6 @@ fn what_is(session: &Session, node: NodeId) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use crate::core::edit::draft::numbered;
     use crate::core::session::Session;
     use crate::core::session::body::Bodies;
@@ -293,7 +209,6 @@ mod tests {
     /// A fork as it is written, without the header.
     struct WrittenLines {
         fork: Fork,
-        header: String,
         lines: Vec<Vec<u8>>,
     }
 
@@ -306,8 +221,7 @@ mod tests {
             Some(id) => Fork::at(session, node(session, id).unwrap()),
             None => Fork::before(&mut bodies, node(session, args).unwrap()).unwrap(),
         };
-        let parent = Some("/old.jsonl".to_owned());
-        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent };
+        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None };
         let mut bytes = Vec::new();
         let written = fork.write(&mut bodies, &new, &mut numbered(), &mut bytes).unwrap();
         let copy = read(&bytes);
@@ -319,9 +233,8 @@ mod tests {
         assert_eq!(ids(&copy, order[..order.len() - labels].iter().copied()), ids(session, fork.kept.iter().copied()));
         assert_eq!((written.entries, written.labels), (order.len(), labels), "{args}");
         assert_eq!(written.leaf.as_deref(), copy.leaf().map(|leaf| copy.id(leaf)), "{args}");
-        let mut lines = bytes.strip_suffix(b"\n").unwrap().split(|&byte| byte == b'\n').map(<[u8]>::to_vec);
-        let header = String::from_utf8(lines.next().unwrap()).unwrap();
-        WrittenLines { fork, header, lines: lines.collect() }
+        let lines = bytes.strip_suffix(b"\n").unwrap().split(|&byte| byte == b'\n').skip(1);
+        WrittenLines { fork, lines: lines.map(<[u8]>::to_vec).collect() }
     }
 
     /// Returns the label entries of a fork.
@@ -367,23 +280,6 @@ mod tests {
             let error = Fork::before(&mut Bodies::new(&session), node(&session, id).unwrap()).unwrap_err();
             assert_eq!(error.kind().name(), "not-a-user-message", "{id}");
             assert!(error.to_string().contains(what) && error.hint().unwrap().contains(hint), "{error} {hint}");
-        }
-    }
-
-    #[test]
-    fn the_header_names_the_source_and_takes_over_the_folder() {
-        let header = |cwd: &str| {
-            let source = format!(r#"{{"type":"session","version":3,"id":"s","title":"old"{cwd}}}"#);
-            let session = read(format!("{source}\n{}\n", message("u1", "", "user", "x")).as_bytes());
-            fork(&session, "u1").header
-        };
-        let expected = |cwd: &str| {
-            let start = r#"{"type":"session","version":3,"id":"new","timestamp":"T","cwd":"#;
-            format!(r#"{start}"{cwd}","parentSession":"/old.jsonl"}}"#)
-        };
-        assert_eq!(header(r#","cwd":"/home/mia \"x\"""#), expected(r#"/home/mia \"x\""#));
-        for cwd in ["", r#","cwd":null"#, r#","cwd":7"#, r#","cwd":{}"#] {
-            assert_eq!(header(cwd), expected(""), "{cwd}");
         }
     }
 
@@ -582,17 +478,5 @@ mod tests {
             });
             assert_eq!(found.collect::<Vec<_>>().join(", "), expected, "{args}");
         }
-    }
-
-    #[test]
-    fn a_new_file_goes_where_it_was_told_to_else_beside_its_source() {
-        let now = "2026-01-05T10:00:00.000Z".to_owned();
-        let new = NewSession { id: "x".to_owned(), now, parent: None };
-        let name = "2026-01-05T10-00-00-000Z_x.jsonl";
-        assert_eq!(new.file_beside(Path::new("a/s.jsonl")).unwrap(), Path::new("a").join(name));
-        assert_eq!(new.file_beside(Path::new("-")).unwrap_err().kind().name(), "usage");
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(new.file_in(folder.path()).unwrap(), folder.path().join(name));
-        assert_eq!(new.file_in(&folder.path().join("none")).unwrap_err().kind().name(), "io");
     }
 }

@@ -3,16 +3,6 @@
 use std::collections::HashSet;
 
 use crate::core::json::Object;
-use crate::core::json::text::push_json;
-
-/// A member's value.
-#[derive(Clone, Copy, Debug)]
-pub enum Value<'a> {
-    /// A string.
-    Str(&'a str),
-    /// JSON text.
-    Json(&'a [u8]),
-}
 
 /// What new entries get from outside.
 pub struct IdsAndTime<'w> {
@@ -39,15 +29,8 @@ pub struct Draft<'d> {
 impl<'d> Draft<'d> {
     /// Starts at a leaf; the first entry becomes its child.
     pub fn new<'w: 'd>(ids: &'d mut IdsAndTime<'w>, leaf: Option<String>, is_taken: &'d dyn Fn(&str) -> bool) -> Self {
-        Self {
-            leaf,
-            lines: Vec::new(),
-            ids: Vec::new(),
-            used: HashSet::new(),
-            now: &ids.now,
-            fresh: ids.fresh,
-            is_taken,
-        }
+        let IdsAndTime { now, fresh } = ids;
+        Self { leaf, lines: Vec::new(), ids: Vec::new(), used: HashSet::new(), now, fresh, is_taken }
     }
 
     /// Returns the entry that the next one becomes a child of.
@@ -55,15 +38,13 @@ impl<'d> Draft<'d> {
         self.leaf.as_deref()
     }
 
-    /// Adds an entry as child of the leaf and makes it the leaf.
-    pub fn append(&mut self, kind: &str, members: &[(&str, Value<'_>)]) {
-        let mut now = Vec::new();
-        push_json(&mut now, self.now);
-        self.append_at(kind, &now, members);
+    /// Adds an entry as child of the leaf and makes it the leaf; `members` writes the members of its type.
+    pub fn append(&mut self, kind: &str, members: impl FnOnce(&mut Object<'_>)) {
+        self.append_at(kind, None, members);
     }
 
-    /// As [`Self::append`], with a timestamp as stored elsewhere.
-    pub fn append_at(&mut self, kind: &str, timestamp: &[u8], members: &[(&str, Value<'_>)]) {
+    /// As [`Self::append`], with a timestamp as stored elsewhere, if there is one.
+    pub fn append_at(&mut self, kind: &str, timestamp: Option<&[u8]>, members: impl FnOnce(&mut Object<'_>)) {
         let id = loop {
             let id = (self.fresh)();
             if !(self.is_taken)(&id) && self.used.insert(id.clone()) {
@@ -72,16 +53,11 @@ impl<'d> Draft<'d> {
         };
         let mut entry = Object::new(&mut self.lines);
         entry.str("type", kind).str("id", &id).str_or_null("parentId", self.leaf.as_deref());
-        entry.json("timestamp", timestamp);
-        for (name, value) in members {
-            match value {
-                Value::Str(text) => _ = entry.str(name, text),
-                // Line ends can only stand between its tokens.
-                Value::Json(json) => {
-                    entry.value(name).extend(json.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte }))
-                }
-            }
-        }
+        match timestamp {
+            Some(stored) => entry.json("timestamp", stored),
+            None => entry.str("timestamp", self.now),
+        };
+        members(&mut entry);
         drop(entry);
         self.lines.push(b'\n');
         self.leaf = Some(id.clone());
@@ -112,15 +88,15 @@ pub(crate) fn drafted(leaf: Option<&str>, make: impl FnOnce(&mut Draft<'_>)) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Draft, IdsAndTime, Value, drafted};
+    use super::{Draft, IdsAndTime, drafted};
 
     #[test]
     fn each_new_entry_is_a_child_of_the_one_before() {
         let lines = drafted(Some("u1"), |draft| {
-            draft.append("a\"b", &[("x", Value::Str("é\u{1}")), ("y", Value::Json(b"[1.0,\r\n2]"))]);
-            draft.append_at("c", b"17", &[]);
+            draft.append("a\"b", |entry| _ = entry.str("x", "é\u{1}"));
+            draft.append_at("c", Some(b"17"), |_| ());
         });
-        let first = r#"{"type":"a\"b","id":"n1","parentId":"u1","timestamp":"T","x":"é\u0001","y":[1.0,  2]}"#;
+        let first = r#"{"type":"a\"b","id":"n1","parentId":"u1","timestamp":"T","x":"é\u0001"}"#;
         assert_eq!(lines, [first, r#"{"type":"c","id":"n2","parentId":"n1","timestamp":17}"#]);
     }
 
@@ -130,8 +106,8 @@ mod tests {
         let mut fresh = || given.next().unwrap();
         let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };
         let mut draft = Draft::new(&mut ids, None, &|id| id == "taken");
-        draft.append("a", &[]);
-        draft.append("b", &[]);
+        draft.append("a", |_| ());
+        draft.append("b", |_| ());
         assert_eq!(draft.ids, ["n1", "n2"]);
         assert!(draft.lines.starts_with(br#"{"type":"a","id":"n1","parentId":null"#));
     }

@@ -1,7 +1,7 @@
 //! Setting and clearing labels (help rules, "Labels").
 
 use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
-use super::draft::{Draft, IdsAndTime, Value};
+use super::draft::{Draft, IdsAndTime};
 use crate::core::error::{Error, Result};
 use crate::core::naming;
 use crate::core::session::body::Bodies;
@@ -33,11 +33,10 @@ impl LabelEdit {
 
     /// Adds the entry that makes the change.
     pub fn append(&self, draft: &mut Draft<'_>) {
-        let target = ("targetId", Value::Str(&self.target));
-        match &self.name {
-            Some(name) => draft.append("label", &[target, ("label", Value::Str(name))]),
-            None => draft.append("label", &[target]),
-        }
+        draft.append("label", |entry| {
+            entry.str("targetId", &self.target);
+            self.name.iter().for_each(|name| _ = entry.str("label", name));
+        });
     }
 }
 
@@ -61,9 +60,6 @@ pub fn read_list(session: &Session, leaf: Option<NodeId>, text: &str) -> Result<
 }
 
 /// Writes label entries to a file, as children of `parent` or of the leaf.
-///
-/// # Errors
-/// As [`Commit::write`].
 pub fn write(
     edits: &[LabelEdit],
     file: SessionFile<'_>,
@@ -78,9 +74,6 @@ pub fn write(
 }
 
 /// Reads the words of the labelled entries.
-///
-/// # Errors
-/// As [`Bodies::words`].
 pub fn words(edits: &[LabelEdit], session: &Session) -> Result<Vec<String>> {
     let mut bodies = Bodies::new(session);
     let mut words = |edit: &LabelEdit| session.find(&edit.target).map(|node| bodies.words(node)).transpose();
@@ -100,9 +93,6 @@ pub fn in_order(session: &Session) -> Vec<&Label> {
 }
 
 /// Checks that a name can be a label: one line, not blank, no control characters.
-///
-/// # Errors
-/// [`Error::Usage`].
 pub fn check_name(name: &str) -> Result<()> {
     let (message, hint) = if name.trim().is_empty() {
         ("a label must not be blank", "`--clear` takes a label away")

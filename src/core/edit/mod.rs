@@ -7,3 +7,5 @@ pub mod commit;
 pub mod draft;
 pub mod label;
 pub mod navigate;
+
+mod new_session;

@@ -317,6 +317,11 @@ impl<'l> Entry<'l> {
         blocks.iter().map(move |block| Block { entry: self, block })
     }
 
+    /// Iterates over the tool calls of the content.
+    pub(crate) fn calls(self) -> impl Iterator<Item = Block<'l>> {
+        self.blocks().filter(|block| block.kind() == BlockKind::ToolCall)
+    }
+
     /// Iterates over the texts of the content as undecoded string bodies: the string, or the text
     /// blocks.
     pub fn texts(self) -> impl Iterator<Item = &'l [u8]> {

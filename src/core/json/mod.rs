@@ -255,11 +255,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn expect_quote(&mut self) -> Result<(), SyntaxError> {
-        if self.bytes.get(self.at) != Some(&b'"') {
-            return self.fail();
-        }
-        self.at += 1;
-        Ok(())
+        if self.take(b'"') { Ok(()) } else { self.fail() }
     }
 
     /// Returns the length of the escape at a backslash.
@@ -292,26 +288,28 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(&mut self) -> Result<(), SyntaxError> {
-        if self.bytes.get(self.at) == Some(&b'-') {
-            self.at += 1;
-        }
-        if self.bytes.get(self.at) == Some(&b'0') {
-            self.at += 1;
-        } else {
+        self.take(b'-');
+        if !self.take(b'0') {
             self.digits()?;
         }
-        if self.bytes.get(self.at) == Some(&b'.') {
-            self.at += 1;
+        if self.take(b'.') {
             self.digits()?;
         }
-        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
+        if self.take(b'e') || self.take(b'E') {
+            let _ = self.take(b'+') || self.take(b'-');
             self.digits()?;
         }
         Ok(())
+    }
+
+    /// Consumes a byte if it is the next one; returns whether it is.
+    #[inline]
+    fn take(&mut self, byte: u8) -> bool {
+        let is_next = self.bytes.get(self.at) == Some(&byte);
+        if is_next {
+            self.at += 1;
+        }
+        is_next
     }
 
     fn digits(&mut self) -> Result<(), SyntaxError> {

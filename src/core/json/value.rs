@@ -71,6 +71,11 @@ impl<'a> Raw<'a> {
         std::str::from_utf8(self.0).ok()?.parse().ok()
     }
 
+    /// Returns whether the value is `null`.
+    pub(crate) fn is_null(self) -> bool {
+        self.kind() == ValueKind::Null
+    }
+
     /// Returns whether the value is `true`.
     pub(crate) fn is_true(self) -> bool {
         self.0 == b"true"

@@ -69,12 +69,12 @@ pub(crate) struct EntryLinks<'a> {
 
 /// Returns an entry's text as version 3 has it, with as few changes as possible.
 ///
-/// `links` is given for version 1; `kept` returns the id for a line index of version 1, if it is of
-/// this entry or an earlier one.
+/// `links` is given for version 1; `kept` returns the id of the well-formed line with a place, counted
+/// from 0, if it is that of this entry or an earlier one.
 pub(crate) fn rewrite<'a>(
     object: &'a [u8],
     links: Option<EntryLinks<'_>>,
-    kept: impl Fn(f64) -> Option<String>,
+    kept: impl Fn(usize) -> Option<String>,
 ) -> Cow<'a, [u8]> {
     let mut edits = TextEdits::default();
     if let Some(links) = links {
@@ -84,7 +84,7 @@ pub(crate) fn rewrite<'a>(
     edits.apply(object)
 }
 
-fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl Fn(f64) -> Option<String>) {
+fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl Fn(usize) -> Option<String>) {
     let members = members(object);
     let is_compaction = last(&members, "type").is_some_and(|member| &object[member.value.range()] == b"\"compaction\"");
     put_members(edits, object, &members, &[("id", Some(links.id)), ("parentId", links.parent)]);
@@ -94,7 +94,9 @@ fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl 
     let Some(counted) = last(&members, "firstKeptEntryIndex").map(|member| member.value) else { return };
     let index = Raw::new(&object[counted.range()]).number();
     let Some(index) = index.filter(|index| index.fract() == 0.0) else { return };
-    let kept = kept(index);
+    // Whole, and in range where it counts: the cast is exact.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let kept = if (0.0..=f64::from(u32::MAX)).contains(&index) { kept(index as usize) } else { None };
     let mut stays_before = false;
     for (at, member) in members.iter().enumerate() {
         let is_index = member.name == b"firstKeptEntryIndex";
@@ -159,24 +161,18 @@ fn put_members(edits: &mut TextEdits, object: &[u8], members: &[MemberSpans], ch
 
 /// Replaces the role `hookMessage` by its current name, `custom`.
 fn rename_role(edits: &mut TextEdits, object: &[u8]) {
-    let members = |at: Span| (members(&object[at.range()]), at.start);
-    let whole = Span::new(0, object.len());
-    let last = |at: Span, name: &[u8]| {
-        let (members, shift) = members(at);
-        let member = members.into_iter().rfind(|member| member.name == name)?;
-        Some(Span { start: member.value.start + shift, end: member.value.end + shift })
-    };
-    let is = |at: Span, text: &str| Raw::new(&object[at.range()]).str().as_deref() == Some(text);
     // Most lines do not have the name anywhere, which is much faster to find out.
     if memchr::memmem::find(object, b"hookMessage").is_none() && memchr::memmem::find(object, b"\\u").is_none() {
         return;
     }
-    if !last(whole, b"type").is_some_and(|kind| is(kind, "message")) {
-        return;
-    }
-    let Some(message) = last(whole, b"message") else { return };
-    if let Some(role) = last(message, b"role").filter(|&role| is(role, "hookMessage")) {
-        edits.replace(role, b"\"custom\"".to_vec());
+    let is = |text: &[u8], value: Span, name: &str| Raw::new(&text[value.range()]).str().as_deref() == Some(name);
+    let outer = members(object);
+    let (Some(kind), Some(message)) = (last(&outer, "type"), last(&outer, "message")) else { return };
+    let (from, message) = (message.value.start, &object[message.value.range()]);
+    let inner = members(message);
+    let Some(role) = last(&inner, "role").map(|role| role.value) else { return };
+    if is(object, kind.value, "message") && is(message, role, "hookMessage") {
+        edits.replace(Span { start: from + role.start, end: from + role.end }, b"\"custom\"".to_vec());
     }
 }
 
@@ -250,7 +246,7 @@ mod tests {
 
     fn check(line: &str, expected: &str) {
         let links = EntryLinks { id: "00000002", parent: Some("00000001") };
-        let kept = |index: f64| (index == 1.0).then(|| "00000001".to_owned());
+        let kept = |at: usize| (at == 1).then(|| "00000001".to_owned());
         let out = rewrite(line.as_bytes(), Some(links), kept);
         assert_eq!(String::from_utf8_lossy(&out), expected);
         assert!(serde_json::from_slice::<serde::de::IgnoredAny>(&out).is_ok());

@@ -25,44 +25,33 @@ pub enum UnfinishedLine {
     Refuse,
     /// Copy it, as other malformed lines are.
     Copy,
+    /// Copy it, and end it: other lines follow.
+    Close,
 }
 
 /// Copies a session of version 1 or 2 as version 3. Everything that need not change stays as it
 /// is, malformed lines and blanks around entries included. Memory grows with the ids only.
 ///
 /// # Errors
-/// [`Error::Unfinished`] if the last line is and `unfinished` refuses that, [`Error::Unwritable`] if the version is not known
-/// for sure; also [`Error::NotASession`], [`Error::Empty`], [`Error::Io`], and those of writing to `out`.
+/// [`Error::Unfinished`] if the last line is and `unfinished` refuses that, [`Error::Unwritable`] if the
+/// version is not known for sure; also [`Error::NotASession`] and [`Error::Empty`].
 pub fn copy(source: &Source, unfinished: UnfinishedLine, out: &mut dyn Write) -> Result<()> {
     let start = load::start(source)?;
-    let mut migrator = Migrator {
-        version: start.header.version,
-        start: &start,
-        assigned: None,
-        unfinished,
-        scan: Scan::default(),
-        line: 0,
-    };
-    if start.header.version == DeclaredVersion::Absent || start.header.version == DeclaredVersion::Number(1) {
-        migrator.assigned = Some(AssignedIds::new(&start));
-    }
+    let version = start.header.version;
+    let is_first = matches!(version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
+    let assigned = is_first.then(|| AssignedIds::new(&start));
+    let mut migrator = Migrator { version, start: &start, assigned, unfinished, scan: Scan::default(), line: 0 };
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
-    let block = BLOCK as u64;
     let mut at = 0;
     while at < source.len() {
-        let end = source.len().min(at + block);
-        let mut failure = None;
-        lines.in_block(at..end, |line| match migrator.line(line, out) {
-            Ok(()) => true,
-            Err(error) => {
-                failure = Some(error);
-                false
-            }
+        let end = source.len().min(at + BLOCK as u64);
+        let mut written = Ok(());
+        lines.in_block(at..end, |line| {
+            written = migrator.line(line, out);
+            written.is_ok()
         })?;
-        if let Some(error) = failure {
-            return Err(error);
-        }
+        written?;
         at = end;
     }
     Ok(())
@@ -80,9 +69,6 @@ pub enum MigrationNeed {
 }
 
 /// Returns what a file needs, from its header alone.
-///
-/// # Errors
-/// As [`copy`], of reading.
 pub fn need(source: &Source) -> Result<MigrationNeed> {
     Ok(match load::start(source)?.header.version {
         DeclaredVersion::Absent => MigrationNeed::Migrate(1),
@@ -138,19 +124,20 @@ impl Migrator<'_> {
                 write(&bytes[span.end..])?;
             }
             Err(_) if self.unfinished == UnfinishedLine::Refuse && !line.terminated && !line::is_blank(line.bytes) => {
-                return Err(Error::Unfinished { line: self.line });
+                return Err(Error::Unfinished(self.line));
             }
             _ => write(line.bytes)?,
         }
         // A whole last line without LF gets one: an agent would append its next entry to the line.
-        if line.terminated || is_whole { write(b"\n") } else { Ok(()) }
+        let is_ended = line.terminated || is_whole || self.unfinished == UnfinishedLine::Close;
+        if is_ended { write(b"\n") } else { Ok(()) }
     }
 }
 
 /// Returns the error for a file without version whose entries have ids.
 pub(crate) fn unsure() -> Error {
     let why = "its header has no version, but its entries have ids: agents would flatten the tree".to_owned();
-    Error::Unwritable { why }
+    Error::Unwritable(why)
 }
 
 /// The ids that the entries of a version 1 file got so far.
@@ -173,14 +160,7 @@ impl AssignedIds {
         self.used.insert(id.clone());
         self.ids.push(id.clone());
         let parent = self.last.map(|at| self.ids[at].as_str());
-        let kept = |index: f64| {
-            if !(0.0..=f64::from(u32::MAX)).contains(&index) {
-                return None;
-            }
-            // In range and whole: the cast is exact.
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            self.ids.get(index as usize).filter(|id| !id.is_empty()).cloned()
-        };
+        let kept = |at: usize| self.ids.get(at).filter(|id| !id.is_empty()).cloned();
         let new = rewrite(object, Some(EntryLinks { id: &id, parent }), kept).into_owned();
         self.last = Some(self.ids.len() - 1);
         new

@@ -29,53 +29,40 @@ pub fn find(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeI
         // The end of the label only looks like steps.
         return Ok(*node);
     }
-    let node = match matches(session, leaf, base) {
-        Matches::One(node) => node,
-        Matches::None => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
-        Matches::Many(nodes) => return Err(ambiguous(session, base, &nodes)?),
+    let node = match matches(session, leaf, base)[..] {
+        [node] => node,
+        [] => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
+        ref nodes => return Err(ambiguous(session, base, nodes)?),
     };
-    climb(session, node, steps, name)
+    let ancestors = || session.ancestors(session.parent(node)).count();
+    let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
+    session.ancestors(node).nth(steps).ok_or_else(too_far)
 }
 
-/// The entries that a name without steps means.
-enum Matches {
-    None,
-    One(NodeId),
-    Many(Vec<NodeId>),
-}
-
-fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Matches {
+/// Returns the entries that a name without steps means.
+fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Vec<NodeId> {
     if base == "@" {
-        return leaf.map_or(Matches::None, Matches::One);
+        return leaf.into_iter().collect();
     }
     if let Some(node) = session.find(base) {
-        return Matches::One(node);
+        return vec![node];
     }
     if base.chars().count() >= PREFIX {
-        let nodes = session.nodes().filter(|&node| session.id(node).starts_with(base)).collect();
-        let found = Matches::of(nodes);
-        if !matches!(found, Matches::None) {
-            return found;
+        let started: Vec<_> = session.nodes().filter(|&node| session.id(node).starts_with(base)).collect();
+        if !started.is_empty() {
+            return started;
         }
     }
     if let Some(label) = base.strip_prefix("label:") {
-        return Matches::of(session.labelled(label).to_vec());
+        return session.labelled(label).to_vec();
     }
-    if let Some(count) = base.strip_prefix("user:").and_then(|count| count.parse::<usize>().ok()) {
-        let mut users = session.ancestors(leaf).filter(|&node| session.is_user(node));
-        return count.checked_sub(1).and_then(|skip| users.nth(skip)).map_or(Matches::None, Matches::One);
-    }
-    Matches::None
+    let Some(skip) = user_number(base).and_then(|number| number.checked_sub(1)) else { return Vec::new() };
+    session.ancestors(leaf).filter(|&node| session.is_user(node)).skip(skip).take(1).collect()
 }
 
-impl Matches {
-    fn of(nodes: Vec<NodeId>) -> Self {
-        match nodes[..] {
-            [] => Self::None,
-            [node] => Self::One(node),
-            _ => Self::Many(nodes),
-        }
-    }
+/// Returns N of `user:N`.
+fn user_number(base: &str) -> Option<usize> {
+    base.strip_prefix("user:")?.parse().ok()
 }
 
 /// Splits off a trailing `~N`, and returns the rest and N; `~` alone is one step.
@@ -90,12 +77,6 @@ fn split_steps(name: &str) -> (&str, usize) {
         }
     }
     (name, 0)
-}
-
-fn climb(session: &Session, node: NodeId, steps: usize, name: &str) -> Result<NodeId> {
-    let ancestors = || session.ancestors(session.parent(node)).count();
-    let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
-    session.ancestors(node).nth(steps).ok_or_else(too_far)
 }
 
 fn ambiguous(session: &Session, base: &str, nodes: &[NodeId]) -> Result<Error> {
@@ -115,7 +96,7 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     if base == "@" {
         return "there is no leaf before the first entry".to_owned();
     }
-    if base.strip_prefix("user:").is_some_and(|count| count.parse::<usize>().is_ok()) {
+    if user_number(base).is_some() {
         return match session.ancestors(leaf).filter(|&node| session.is_user(node)).count() {
             0 => "there is no user message on the path".to_owned(),
             1 => "there is one user message on the path, `user:1`".to_owned(),
@@ -224,13 +205,14 @@ mod tests {
         ])
     }
 
-    /// Checks which entry each name means, seen from a leaf, or the kind of the error.
+    /// Checks which entry each name means, seen from a leaf, or the kind of the error: `NAME = ENTRY, …`.
     #[track_caller]
-    fn check(session: &Session, leaf: &str, cases: &[(&str, &str)]) {
-        for (name, expected) in cases {
+    fn check(session: &Session, leaf: &str, cases: &str) {
+        for case in cases.split(", ") {
+            let (name, expected) = case.split_once(" = ").unwrap();
             let found = find(session, node(session, leaf), name);
             let found = found.map_or_else(|error| error.kind().name(), |node| session.id(node));
-            assert_eq!(found, *expected, "{name:?} from {leaf}");
+            assert_eq!(found, expected, "{name:?} from {leaf}");
         }
     }
 
@@ -243,54 +225,33 @@ mod tests {
 
     #[test]
     fn every_form_of_a_name_finds_its_entry() {
-        let cases = [
-            ("aaaa1111", "aaaa1111"),
-            ("aaaa111", "aaaa1111"),
-            ("aaaa", "aaaa1111"),
-            ("cccc4", "cccc4444"),
-            ("1234", "12345678"),
-            ("12345678", "12345678"),
-            ("@", "dddd5555"),
-            ("label:plan-b", "bbbb2222"),
-            ("user:1", "12345678"),
-            ("user:2", "cccc3333"),
-            ("user:3", "aaaa1111"),
-        ];
-        check(&prompts(), "dddd5555", &cases);
+        let cases = "aaaa1111 = aaaa1111, aaaa111 = aaaa1111, aaaa = aaaa1111, cccc4 = cccc4444, 1234 = 12345678, \
+                     12345678 = 12345678, @ = dddd5555, label:plan-b = bbbb2222, user:1 = 12345678, user:2 = cccc3333, \
+                     user:3 = aaaa1111";
+        check(&prompts(), "dddd5555", cases);
     }
 
     #[test]
     fn steps_lead_to_ancestors_of_any_type() {
-        let cases = [
-            ("@~0", "dddd5555"),
-            ("@~", "12345678"),
-            ("@~1", "12345678"),
-            ("@~2", "cccc4444"),
-            ("@~5", "aaaa1111"),
-            ("@~005", "aaaa1111"),
-            ("dddd5555~1", "12345678"),
-            ("dddd~", "12345678"),
-            ("12345678~", "cccc4444"),
-            ("label:plan-b~1", "aaaa1111"),
-            ("user:1~2", "cccc3333"),
-            ("user:2~1", "bbbb2222"),
-        ];
-        check(&prompts(), "dddd5555", &cases);
+        let cases = "@~0 = dddd5555, @~ = 12345678, @~1 = 12345678, @~2 = cccc4444, @~5 = aaaa1111, @~005 = aaaa1111, \
+                     dddd5555~1 = 12345678, dddd~ = 12345678, 12345678~ = cccc4444, label:plan-b~1 = aaaa1111, \
+                     user:1~2 = cccc3333, user:2~1 = bbbb2222";
+        check(&prompts(), "dddd5555", cases);
     }
 
     #[test]
     fn leaf_and_prompts_are_those_of_the_leaf_worked_from() {
-        let cases = [("@", "cccc4444"), ("@~1", "cccc3333"), ("user:1", "cccc3333"), ("user:3", "not-found")];
-        check(&prompts(), "cccc4444", &cases);
-        check(&prompts(), "12345678", &[("user:1", "12345678"), ("label:plan-b", "bbbb2222")]);
-        check(&prompts(), "-", &[("@", "not-found"), ("user:1", "not-found"), ("aaaa", "aaaa1111")]);
+        let cases = "@ = cccc4444, @~1 = cccc3333, user:1 = cccc3333, user:3 = not-found";
+        check(&prompts(), "cccc4444", cases);
+        check(&prompts(), "12345678", "user:1 = 12345678, label:plan-b = bbbb2222");
+        check(&prompts(), "-", "@ = not-found, user:1 = not-found, aaaa = aaaa1111");
         // A prompt of another branch has no number.
         let forked = session(&[
             message("aaaa1111", "", "user", "First prompt"),
             message("bbbb2222", "aaaa1111", "user", "Left behind"),
             message("cccc3333", "aaaa1111", "assistant", "Answer"),
         ]);
-        check(&forked, "cccc3333", &[("user:1", "aaaa1111"), ("user:2", "not-found")]);
+        check(&forked, "cccc3333", "user:1 = aaaa1111, user:2 = not-found");
     }
 
     #[test]
@@ -306,10 +267,10 @@ mod tests {
             message("ffff0000", "eeee0000", "user", "the leaf"),
         ]);
         for id in ["abcd", "abcdef00", "abcdef00~1", "@", "label:x", "7"] {
-            check(&session, "ffff0000", &[(id, id)]);
+            check(&session, "ffff0000", &format!("{id} = {id}"));
         }
         // Steps are split off before the start of an id is looked for.
-        check(&session, "ffff0000", &[("abcdef00~1~1", "abcdef00"), ("abcde", "ambiguous")]);
+        check(&session, "ffff0000", "abcdef00~1~1 = abcdef00, abcde = ambiguous");
     }
 
     #[test]
@@ -319,10 +280,10 @@ mod tests {
             message("bbbb2222", "aaaa1111", "user", "two"),
             label("cccc3333", "bbbb2222", "bbbb2222", "v~1"),
         ];
-        check(&session(&entries), "cccc3333", &[("label:v~1", "bbbb2222"), ("label:v~1~1", "aaaa1111")]);
+        check(&session(&entries), "cccc3333", "label:v~1 = bbbb2222, label:v~1~1 = aaaa1111");
         // Where a label without them exists too, they are steps.
         let shadowed = [&entries[..], &[label("dddd4444", "cccc3333", "cccc3333", "v")]].concat();
-        check(&session(&shadowed), "dddd4444", &[("label:v~1", "bbbb2222"), ("label:v", "cccc3333")]);
+        check(&session(&shadowed), "dddd4444", "label:v~1 = bbbb2222, label:v = cccc3333");
     }
 
     #[test]
@@ -389,6 +350,6 @@ mod tests {
 
     #[test]
     fn a_session_without_entries_has_nothing_to_name() {
-        check(&session::<&str>(&[]), "-", &[("@", "not-found"), ("user:1", "not-found"), ("aaaa", "not-found")]);
+        check(&session::<&str>(&[]), "-", "@ = not-found, user:1 = not-found, aaaa = not-found");
     }
 }

@@ -64,20 +64,15 @@ fn is_name(id: &str) -> bool {
     !id.is_empty() && id != LATEST && !is_path(Path::new(id))
 }
 
-/// A file that may be a session, and when it was last written to, in milliseconds since 1970.
-struct StoredFile {
-    path: PathBuf,
-    modified: i64,
-}
-
 /// The files in the folders where agents store sessions, the last written first.
 pub(crate) struct SessionStore {
-    files: Vec<StoredFile>,
+    /// When each was last written to, in milliseconds since 1970, and where it is.
+    files: Vec<(i64, PathBuf)>,
     /// The folders that were looked at.
     pub folders: Vec<PathBuf>,
     /// The folders that could not be read, mostly because they do not exist.
     pub unreadable: Vec<PathBuf>,
-    /// StoreFolder and files for which permission was denied: sessions in them are not found.
+    /// Folders and files for which permission was denied: sessions in them are not found.
     pub closed: Vec<PathBuf>,
 }
 
@@ -90,45 +85,26 @@ impl SessionStore {
         // A file with several names, or in a folder that is given twice, is one session.
         let mut known = HashSet::new();
         for folder in folders {
-            match store.add(folder, &mut known) {
-                Ok(below) => {
-                    for folder in below {
-                        // A folder that was deleted in the meantime is not a failure.
-                        let added = store.add(&folder, &mut known);
-                        if added.is_err_and(|error| error.kind() == PermissionDenied) {
-                            store.closed.push(folder);
-                        }
-                    }
-                }
-                Err(error) => {
-                    if error.kind() == PermissionDenied {
-                        store.closed.push(folder.clone());
-                    }
-                    store.unreadable.push(folder.clone());
-                }
-            }
+            let Some(below) = store.add(folder, &mut known) else {
+                store.unreadable.push(folder.clone());
+                continue;
+            };
+            // One that was deleted in the meantime is not a failure.
+            below.iter().for_each(|folder| drop(store.add(folder, &mut known)));
         }
-        let newest_first = |a: &StoredFile, b: &StoredFile| (b.modified, &b.path).cmp(&(a.modified, &a.path));
-        store.files.sort_unstable_by(newest_first);
+        store.files.sort_unstable_by(|a, b| b.cmp(a));
         store
     }
 
-    /// Adds the files of one folder, and returns the folders in it.
-    fn add(&mut self, folder: &Path, known: &mut HashSet<(u64, u64)>) -> std::io::Result<Vec<PathBuf>> {
+    /// Adds the files of one folder, and returns the folders in it; `None` if it cannot be read.
+    fn add(&mut self, folder: &Path, known: &mut HashSet<(u64, u64)>) -> Option<Vec<PathBuf>> {
         let mut below = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
+        let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+        for entry in self.opened(folder, entries)? {
+            let path = entry.path();
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            if is_hidden {
-                continue;
-            }
-            let meta = match fs::metadata(&path) {
-                Ok(meta) => meta,
-                Err(error) => {
-                    self.closed.extend((error.kind() == PermissionDenied).then_some(path));
-                    continue;
-                }
-            };
+            let meta = if is_hidden { None } else { self.opened(&path, fs::metadata(&path)) };
+            let Some(meta) = meta else { continue };
             if meta.is_dir() {
                 below.push(path);
             } else if meta.is_file()
@@ -140,19 +116,26 @@ impl SessionStore {
                     continue;
                 }
                 let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-                self.files.push(StoredFile { path, modified });
+                self.files.push((modified, path));
             }
         }
         below.retain(|folder| !folder.with_added_extension("jsonl").is_file());
         below.sort_unstable();
-        Ok(below)
+        Some(below)
+    }
+
+    /// Returns what was found at a path; if permission was denied, the path is noted as closed.
+    fn opened<T>(&mut self, path: &Path, found: std::io::Result<T>) -> Option<T> {
+        let is_closed = found.as_ref().is_err_and(|error| error.kind() == PermissionDenied);
+        self.closed.extend(is_closed.then(|| path.to_owned()));
+        found.ok()
     }
 
     /// Returns the sessions, the last written first; the start of each file is read when its turn comes.
     fn sessions(&self) -> impl Iterator<Item = StoredSession> + '_ {
-        self.files.iter().filter_map(|StoredFile { path, modified }| {
+        self.files.iter().filter_map(|&(modified, ref path)| {
             let Header { id, cwd, .. } = header(path)?;
-            Some(StoredSession { path: path.clone(), modified: *modified, id, cwd })
+            Some(StoredSession { path: path.clone(), modified, id, cwd })
         })
     }
 
@@ -258,7 +241,7 @@ mod tests {
 
     use super::{Meaning, SessionStore, StoredSession, is_path};
 
-    /// StoreFolder of sessions; each file has a time of its own.
+    /// Folders of sessions; each file has a time of its own.
     struct StoreFolder(TempDir);
 
     impl StoreFolder {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::core::entry::{BlockKind, Entry};
+use crate::core::entry::Entry;
 use crate::core::json::text;
 
 mod prefilter;
@@ -161,8 +161,7 @@ fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
             return true;
         }
     }
-    let mut calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
-    if calls.any(|block| look(block.name())) || look(Some(entry.full_text().into())) {
+    if entry.calls().any(|call| look(call.name())) || look(Some(entry.full_text().into())) {
         return true;
     }
     for block in entry.content().iter().flat_map(|content| content.elements()) {

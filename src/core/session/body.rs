@@ -2,7 +2,7 @@
 //! program may have changed the file. What a row or a context makes of an entry is decided elsewhere.
 
 use crate::core::entry::preview;
-use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan};
+use crate::core::entry::{Entry, Kind, Role, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::migrate::lines::{self, EntryLinks};
 use crate::core::session::{NodeId, Session};
@@ -48,9 +48,6 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the bytes at the place of an entry, which may be something else by now.
-    ///
-    /// # Errors
-    /// As [`Self::entry`].
     pub fn bytes(&mut self, node: NodeId) -> Result<&[u8]> {
         let (start, len) = self.fetch(node)?;
         Ok(&self.window[start..start + len])
@@ -86,9 +83,6 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the text of an entry's row; that of a tool result is its call.
-    ///
-    /// # Errors
-    /// As [`Self::entry`].
     pub fn words(&mut self, node: NodeId) -> Result<String> {
         if let Some(words) = self.session.row_words(node) {
             return Ok(words.to_owned());
@@ -104,9 +98,6 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the title of the session: its name, or the text of its first prompt; empty without both.
-    ///
-    /// # Errors
-    /// As [`Self::entry`].
     pub fn title(&mut self) -> Result<String> {
         match (self.session.name(), self.session.first_prompt()) {
             (Some(name), _) => Ok(name.to_owned()),
@@ -120,8 +111,7 @@ impl<'s> Bodies<'s> {
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
         for node in self.session.callers(result) {
             let entry = self.entry(node)?;
-            let mut calls = entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall);
-            if let Some(call) = calls.find(|call| call.id().as_deref() == Some(&id)) {
+            if let Some(call) = entry.calls().find(|call| call.id().as_deref() == Some(&id)) {
                 let mut text = String::new();
                 preview::call(&mut text, &call.name().unwrap_or_default(), call.arguments());
                 return Ok(Some(text));
@@ -176,14 +166,8 @@ pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> 
     let links = (session.version == 1)
         .then(|| EntryLinks { id: session.id(node), parent: session.parent(node).map(|parent| session.id(parent)) });
     let is_compaction = session.traits(node).kind == Kind::Compaction;
-    let kept = |index: f64| {
-        if !is_compaction || index < 0.0 || index > f64::from(u32::MAX) {
-            return None;
-        }
-        // In range and whole: the cast is exact.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let at = index as usize;
-        let kept = session.well_formed.get(at).map(|&kept| NodeId(kept))?;
+    let kept = |at: usize| {
+        let kept = session.well_formed.get(at).map(|&kept| NodeId(kept)).filter(|_| is_compaction)?;
         (kept <= node).then(|| session.id(kept).to_owned())
     };
     lines::rewrite(object, links, kept)

@@ -15,15 +15,13 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
 use crate::core::entry::{Role, Traits};
-use crate::core::error::Result;
 use crate::core::problem::Problems;
-use crate::core::read::inspect::LineNotes;
-use crate::core::read::load::{self, Inspection, LoadOptions, StrRef};
+use crate::core::read::load::StrRef;
 use crate::core::read::source::Source;
 use crate::core::time::Stamp;
-use build::SessionBuilder;
 
 mod build;
+mod load;
 #[cfg(test)]
 pub(crate) mod sample;
 
@@ -110,40 +108,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Reads a session on up to `jobs` threads.
-    ///
-    /// # Errors
-    /// [`Error`](crate::core::error::Error) if it is not a session, or cannot be read.
-    pub fn load(source: Source, options: LoadOptions<'_>, jobs: usize) -> Result<Self> {
-        Self::read(source, options, Inspection::Off, jobs).map(|(session, _)| session)
-    }
-
-    /// Reads a session and inspects its lines for a check.
-    ///
-    /// # Errors
-    /// As [`Self::load`].
-    pub(crate) fn inspect(source: Source, jobs: usize) -> Result<(Self, LineNotes)> {
-        Self::read(source, LoadOptions::INDEX_ONLY, Inspection::On, jobs)
-    }
-
-    fn read(
-        source: Source,
-        options: LoadOptions<'_>,
-        inspection: Inspection,
-        jobs: usize,
-    ) -> Result<(Self, LineNotes)> {
-        let mut start = load::start(&source)?;
-        let hasher = DefaultHashBuilder::default();
-        let parts = load::parts(&source, &start, options, inspection, &hasher, jobs)?;
-        let mut builder = SessionBuilder::new(&start, &parts, hasher);
-        builder.notes.append(std::mem::take(&mut start.notes), 0);
-        for part in parts {
-            builder.take(part);
-        }
-        let notes = std::mem::take(&mut builder.notes);
-        Ok((builder.finish(source, start), notes))
-    }
-
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.nodes.len()

@@ -29,3 +29,14 @@ pub(crate) fn ids(session: &Session, nodes: impl IntoIterator<Item = NodeId>) ->
     let ids: Vec<_> = nodes.into_iter().map(|node| session.id(node)).collect();
     if ids.is_empty() { "-".to_owned() } else { ids.join(" ") }
 }
+
+/// Reads a session of a chain of entries, each a child of the one before: type, id and members, or the role
+/// of a message, id and text.
+pub(crate) fn chain(entries: &[(&str, &str, &str)]) -> Session {
+    let parents = std::iter::once("").chain(entries.iter().map(|(_, id, _)| *id));
+    let line = |(&(kind, id, members), parent): (&(&str, &str, &str), &str)| match kind {
+        "user" | "assistant" | "toolResult" | "system" | "martian" => message(id, parent, kind, members),
+        kind => entry(kind, id, parent, members),
+    };
+    session(&entries.iter().zip(parents).map(line).collect::<Vec<_>>())
+}

@@ -22,7 +22,7 @@ pub struct Omitted {
 }
 
 /// The shown entries, as a tree of rows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// The entries in the order of display.
     pub nodes: Vec<NodeId>,
@@ -48,13 +48,7 @@ impl Shape {
     /// Arranges the entries for which `shows` is true below their nearest shown ancestors. `order` holds
     /// all entries in the order of display.
     pub fn new(session: &Session, order: &[NodeId], shows: impl Fn(NodeId) -> bool) -> Self {
-        let mut shape = Self {
-            nodes: Vec::new(),
-            above: Vec::new(),
-            children: Vec::new(),
-            row_of: vec![NONE; session.len()],
-            omitted: Vec::new(),
-        };
+        let mut shape = Self { row_of: vec![NONE; session.len()], ..Self::default() };
         for &node in order {
             let above = session.parent(node).map_or(NONE, |parent| shape.row_of[parent.index()]);
             shape.row_of[node.index()] = if shows(node) { shape.push(node, above) } else { above };
@@ -138,13 +132,7 @@ impl Shape {
     /// Returns a shape of only the rows in `kept`, which must include all landmarks, with the others
     /// counted as omitted.
     pub fn folded(&self, kept: &[bool]) -> Self {
-        let mut folded = Self {
-            nodes: Vec::new(),
-            above: Vec::new(),
-            children: Vec::new(),
-            row_of: Vec::new(),
-            omitted: Vec::new(),
-        };
+        let mut folded = Self::default();
         // By row: the kept one at or above it, and how many rows are omitted down to it.
         let mut nearest: Vec<(u32, u32)> = Vec::with_capacity(self.nodes.len());
         for (row, &node) in self.nodes.iter().enumerate() {

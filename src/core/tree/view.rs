@@ -75,9 +75,6 @@ impl View<'_> {
     }
 
     /// Decides what is shown of a session that is seen from a leaf.
-    ///
-    /// # Errors
-    /// The file cannot be read again, or has changed.
     pub(crate) fn show(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<ShownTree> {
         let session = bodies.session();
         let order = walk::display_order(session, leaf);

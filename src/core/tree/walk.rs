@@ -54,6 +54,44 @@ pub fn depths(session: &Session, order: &[NodeId]) -> Vec<u32> {
     depths
 }
 
+/// The range of each entry's descendants, which follow it directly in the order of display: whether one
+/// entry is above another is known without a walk.
+pub(crate) struct Subtrees {
+    place: Vec<u32>,
+    /// One past the place of the last descendant.
+    end: Vec<u32>,
+}
+
+impl Subtrees {
+    /// Finds the ranges.
+    pub(crate) fn new(session: &Session) -> Self {
+        let order = display_order(session, None);
+        let mut place = vec![0; order.len()];
+        let mut end = vec![0; order.len()];
+        for (&node, at) in order.iter().zip(0_u32..) {
+            place[node.index()] = at;
+            end[node.index()] = at + 1;
+        }
+        for &node in order.iter().rev() {
+            if let Some(parent) = session.parent(node) {
+                end[parent.index()] = end[parent.index()].max(end[node.index()]);
+            }
+        }
+        Self { place, end }
+    }
+
+    /// Returns whether an entry is above another one.
+    pub(crate) fn is_above(&self, ancestor: NodeId, node: NodeId) -> bool {
+        let place = self.place[node.index()];
+        self.place[ancestor.index()] < place && place < self.end[ancestor.index()]
+    }
+
+    /// Returns how many entries are below an entry, itself included.
+    pub(crate) fn size(&self, node: NodeId) -> usize {
+        (self.end[node.index()] - self.place[node.index()]) as usize
+    }
+}
+
 /// Returns the tips of the branches, in the order of the file: entries without children whose branch has
 /// a message of its own. A fork of bookkeeping entries alone is one branch: its tip is the file's leaf,
 /// else its last entry in the file.

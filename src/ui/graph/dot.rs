@@ -1,7 +1,7 @@
 //! The language of Graphviz. Text is in quotes, where only `"`, `\` and, as in HTML, `&` have a meaning.
 
 use super::super::escape;
-use super::{GraphNode, NodeShape, xml_safe};
+use super::node::{GraphNode, NodeShape, xml_safe};
 
 pub(super) fn head(name: &str) -> String {
     format!(

@@ -1,7 +1,7 @@
 //! The language of Mermaid. Text is in quotes, and every character that has a meaning in Mermaid, Markdown
 //! or HTML is written as `#NUMBER;`.
 
-use super::{GraphNode, NodeShape, xml_safe};
+use super::node::{GraphNode, NodeShape, xml_safe};
 
 /// The classes of nodes with their styles; that of the leaf is last and takes precedence.
 const CLASSES: [(&str, &str); 5] = [

@@ -1,0 +1,187 @@
+//! The words of findings in how entries are connected, and in the header.
+
+use std::borrow::Cow;
+
+use super::wording::Wording;
+use crate::core::check::codes::Code;
+use crate::core::check::finding::Detail;
+use crate::core::check::lines;
+use crate::core::check::path::Continuation;
+use crate::core::entry::Role;
+use crate::core::error::Result;
+use crate::core::read::inspect;
+use crate::core::session::body::Bodies;
+use crate::core::words::counted;
+
+impl Wording<'_> {
+    /// Returns the message and the fix for what is odd about entries, or about the file.
+    pub(super) fn of_entry(&self, bodies: &mut Bodies<'_>) -> Result<(String, String)> {
+        let (line, own) = (self.finding.line, self.own());
+        Ok(match (self.finding.code, self.finding.detail) {
+            (_, Detail::Above(above)) => self.cut(above),
+            (Code::Cycle, _) => (
+                format!("`{own}` is its own ancestor"),
+                format!("{}; until then `session-tree` cuts the loop there", self.to_parent_before()),
+            ),
+            (Code::SelfParent, _) => {
+                (format!("`{own}` is its own parent"), self.to_parent_before())
+            }
+            (Code::DuplicateId, Detail::Line(first)) => (
+                format!("id `{own}` is also that of another entry, on line {first}"),
+                format!("give the entry on line {first} or {line} a new id, and set `parentId` of its children to that"),
+            ),
+            (Code::DuplicateLine, Detail::Line(first)) => {
+                (format!("the same entry as on line {first}"), format!("delete line {line}"))
+            }
+            (Code::LabelWithoutTarget, Detail::Index(index)) => self.label(index),
+            (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(bodies, detail)?,
+            (Code::CallWithoutResult, Detail::Call(call)) => (
+                format!("tool call `{}` has no result in the conversation", self.call(bodies, call)?),
+                self.go_on_above("or add a `toolResult` for it after this line"),
+            ),
+            (Code::ResultWithoutCall, Detail::Call(call)) => (
+                format!("result of the tool call `{}`, which is not in the conversation", self.call(bodies, call)?),
+                self.go_on_above("agents since 2026 correct this when they send it"),
+            ),
+            (Code::LeftOut, Detail::Call(call)) => (
+                format!("tool call `{}` has no result: omp 18 leaves it out", self.call(bodies, call)?),
+                "none needed; `session-tree context` shows what is stored".to_owned(),
+            ),
+            (Code::LeftOut, _) => (
+                format!("the assistant's turn `{own}` failed: omp 18 leaves it out"),
+                "none needed; `session-tree context` shows what is stored".to_owned(),
+            ),
+            (Code::LeafOnOlderBranch, Detail::Node(newest)) => {
+                let leaf = self.session.traits(self.session.leaf().unwrap_or(newest)).kind.name().unwrap_or("unknown type");
+                let (id, newest) = (self.session.id(newest), self.session.line(newest));
+                (
+                    format!("the leaf `{own}` ({leaf}) is on an older branch; the newest conversation ends at `{id}`, line {newest}"),
+                    format!("`session-tree navigate FILE {id} --save`, unless it was left there on purpose"),
+                )
+            }
+            (Code::TimeBackwards, Detail::Gap(ms)) => (
+                format!("`{own}` is {} older than its parent", span(ms)),
+                "none needed if a clock was wrong; else check that `parentId` is right".to_owned(),
+            ),
+            (Code::InterleavedWriters, Detail::Count(count)) => (
+                format!(
+                    "`{own}` does not directly follow its parent, with entries of another conversation in between: two agents wrote at the same time ({})",
+                    counted(count, "such place", "such places")
+                ),
+                "open a session in one agent only; `session-tree branch FILE --at TIP` copies a branch into a file of its own".to_owned(),
+            ),
+            (Code::MissingBlob, Detail::Index(index)) => {
+                let name = self.notes.blobs.get(index as usize).map(|(_, hash)| lines::hex(hash)).unwrap_or_default();
+                (
+                    format!("the image {name} is not in omp's `blobs` folder"),
+                    format!("restore `blobs/{name}` next to omp's `sessions` folder, or replace the block with text"),
+                )
+            }
+            (Code::UnreadableTime, _) => (
+                format!("`{own}` has no timestamp, or one that is not a time"),
+                format!("set `timestamp` of line {line} to a time such as \"{}\"", self.time_before()),
+            ),
+            (Code::UnknownVersion, _) => {
+                // Only version 2 has this role.
+                let is_old = |node| self.session.traits(node).role == Role::HookMessage;
+                let version = if self.session.nodes().any(is_old) { 2 } else { 3 };
+                let message = "the header has no version that fits the entries".to_owned();
+                (message, format!("set `version` of line {line} to {version}"))
+            }
+            (Code::OldVersion, Detail::Count(version)) => {
+                (format!("version {version}"), "`session-tree migrate FILE`".to_owned())
+            }
+            (Code::NewerVersion, Detail::Count(version)) => (
+                format!("version {version} is newer than 3, the newest known one"),
+                "open it only with the agent that wrote it".to_owned(),
+            ),
+            (Code::OddHeader, Detail::Reason(why)) => {
+                (format!("odd header: {why}"), format!("correct it on line {line}, if an agent needs it"))
+            }
+            (code, _) => (code.title().to_owned(), format!("look at line {line}")),
+        })
+    }
+
+    /// Returns the message and the fix for an entry whose parent is missing.
+    fn cut(&self, above: Continuation) -> (String, String) {
+        let (line, own) = (self.finding.line, self.own());
+        let missing = self.finding.node.and_then(|node| self.session.missing_parent(node));
+        let what = match missing {
+            Some(missing) => format!("parent `{missing}` of `{own}` is not in the file"),
+            None => format!("`{own}` is a root, but no agent made it by going back to the start"),
+        };
+        let (lost, parent) = match above {
+            Continuation::Certain { node, lost } => (lost, format!("\"{}\"", self.session.id(node))),
+            Continuation::Root { lost } => (lost, "null".to_owned()),
+            Continuation::Likely(node) => return (what, self.set_likely(node)),
+            Continuation::Unknown => {
+                return (what, format!("set `parentId` of line {line} to null: no entry is before it"));
+            }
+        };
+        let lost = self.notes.lost.get(lost as usize).map_or(0, |lost| lost.line);
+        (
+            format!("{what}; it was on line {lost}, which is damaged"),
+            format!("repair line {lost} first; else set `parentId` of line {line} to {parent}"),
+        )
+    }
+
+    /// Returns the fix for a conversation that a provider refuses: go on above it.
+    fn go_on_above(&self, more: &str) -> String {
+        match self.finding.node.and_then(|node| self.session.parent(node)) {
+            Some(parent) => {
+                // `navigate` to a prompt moves to its parent.
+                let without = if self.session.is_user(parent) { ", without that prompt" } else { "" };
+                let id = self.session.id(parent);
+                format!("go on above it: `session-tree navigate FILE {id} --save`{without}; {more}")
+            }
+            None => more.to_owned(),
+        }
+    }
+
+    fn label(&self, index: u32) -> (String, String) {
+        let Some(label) = self.session.labels().get(index as usize) else { return Default::default() };
+        (
+            format!("label `{}` is for `{}`, which is not in the file", label.name, label.target_id),
+            format!(
+                "set `targetId` of line {} to the entry that is meant; do not delete the line if it has children",
+                self.finding.line
+            ),
+        )
+    }
+
+    fn kept(&self, bodies: &mut Bodies<'_>, detail: Detail) -> Result<(String, String)> {
+        let Some(node) = self.finding.node else { return Ok(Default::default()) };
+        let kept = bodies.entry(node)?.get_str("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
+        let why = match detail {
+            Detail::Kept(Some(kept), _) => format!("which is on line {}, not above it", self.session.line(kept)),
+            _ => "which is not in the file".to_owned(),
+        };
+        let parent = self.session.parent(node).map_or("", |parent| self.session.id(parent));
+        Ok((
+            format!("compaction `{}` keeps `{kept}` and what follows, {why}", self.own()),
+            format!(
+                "set `firstKeptEntryId` of line {} to the first entry to keep, such as its parent \"{parent}\"",
+                self.finding.line
+            ),
+        ))
+    }
+
+    /// Returns the id of a tool call, found by its hash.
+    fn call(&self, bodies: &mut Bodies<'_>, hash: u64) -> Result<String> {
+        let Some(node) = self.finding.node else { return Ok(String::new()) };
+        let entry = bodies.entry(node)?;
+        let mut ids = entry.tool_call_id().into_iter().chain(entry.calls().filter_map(|call| call.id()));
+        let call = ids.find(|id| inspect::hash(id.as_bytes()) == hash);
+        Ok(call.map(Cow::into_owned).unwrap_or_default())
+    }
+}
+
+/// Returns a time span in whole minutes, hours or days.
+fn span(ms: i64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0..120 => format!("{minutes} minutes"),
+        120..2880 => format!("{} hours", minutes / 60),
+        _ => format!("{} days", minutes / 1440),
+    }
+}

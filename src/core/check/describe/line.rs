@@ -1,0 +1,147 @@
+//! The words of findings in single lines.
+
+use super::wording::Wording;
+use crate::core::check::codes::Code;
+use crate::core::read::inspect::{self, Oddity};
+
+impl Wording<'_> {
+    /// Returns the message and the fix for what is odd about a line by itself.
+    pub(super) fn of_line(&self, odd: Oddity, detail: u32) -> (String, String) {
+        let (line, own) = (self.finding.line, self.own());
+        let delete = || format!("delete line {line}; nothing on it can be read");
+        let lost = self.lost();
+        match odd {
+            Oddity::Unfinished => (
+                format!("unfinished last line: cut off, or a writer is still at work{lost}"),
+                format!("close the agent that has it open, then check again; if it stays, delete line {line}"),
+            ),
+            Oddity::NoLineEnd => ("no line end after the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
+            Oddity::Cut => (format!("cut short{lost}"), self.restore()),
+            Oddity::NotJson => (format!("not JSON, from byte {detail} on{lost}"), self.restore()),
+            Oddity::NotAnObject if self.finding.code == Code::ForeignLeaf => {
+                ("the last line is not an object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
+            }
+            Oddity::NotAnObject if detail == 1 => {
+                ("`null` is not an object: omp cannot open a file with it".to_owned(), format!("delete line {line}"))
+            }
+            Oddity::NotAnObject => ("not a JSON object".to_owned(), format!("delete line {line}")),
+            Oddity::TooLong => ("longer than 4 GiB".to_owned(), format!("remove the images from line {line}")),
+            Oddity::Nul => (format!("{detail} NUL bytes"), delete()),
+            Oddity::NulBefore => (
+                format!("{} NUL bytes before a whole record{lost}", detail - 1),
+                format!("delete the first {} bytes of line {line}: `sed -i '{line}s/^\\x00*//' FILE`", detail - 1),
+            ),
+            Oddity::FragmentBefore => (
+                format!("a fragment, then a whole record from byte {detail} on{lost}"),
+                format!("delete the first {} bytes of line {line}; the record after them is whole", detail - 1),
+            ),
+            Oddity::Glued => (
+                format!("several records on one line, the second from byte {detail} on{lost}"),
+                format!("insert a line end before byte {detail} of line {line}"),
+            ),
+            Oddity::Bom => (
+                "a UTF-8 byte order mark before the header".to_owned(),
+                "delete the first 3 bytes: `sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`".to_owned(),
+            ),
+            Oddity::BadUtf8 => (
+                format!("bytes that are not UTF-8, from byte {detail} on"),
+                "none needed; agents read U+FFFD there".to_owned(),
+            ),
+            Oddity::LoneSurrogate => (
+                format!("half of a surrogate pair at byte {detail}"),
+                format!(
+                    "replace the six characters at byte {detail} of line {line} with `\\ufffd` if a provider refuses them"
+                ),
+            ),
+            Oddity::Escape => (
+                format!("an escape sequence for terminals at byte {detail}"),
+                "none needed: `session-tree` shows it escaped; do not print the file unescaped".to_owned(),
+            ),
+            Oddity::Big => (
+                format!("{} MB on one line", detail / 1_000_000),
+                format!("remove images from line {line}, or go on after a compaction"),
+            ),
+            Oddity::Foreign => self.foreign(),
+            Oddity::SecondHeader => {
+                ("a second session header; the first one counts".to_owned(), format!("delete line {line}"))
+            }
+            Oddity::Untyped => (
+                format!("`{own}` has no type"),
+                format!("give line {line} a `type`, such as \"custom\"; do not delete it if it has children"),
+            ),
+            Oddity::NoMessage => (
+                format!("message entry `{own}` without a message"),
+                format!("change `type` of line {line} to \"custom\"; its children keep their parent"),
+            ),
+            Oddity::NoRole => (
+                format!("message `{own}` has no known role"),
+                format!("set `role` in line {line}, or change its `type` to \"custom\""),
+            ),
+            Oddity::NoContent => (format!("`{own}` has no content"), format!("set `content` in line {line} to []")),
+            Oddity::BadContent => (
+                format!("the content of `{own}` is neither a list of blocks nor a text where one is allowed"),
+                format!("make `content` in line {line} a list: [{{\"type\":\"text\",\"text\":\"...\"}}]"),
+            ),
+            Oddity::BadBlock => (
+                format!("content block {detail} of `{own}` does not have the form of its type"),
+                format!("correct or remove block {detail} of `content` in line {line}"),
+            ),
+            Oddity::NoUsage => {
+                (format!("assistant message `{own}` without `usage`"), "none needed; its cost is not known".to_owned())
+            }
+            Oddity::NoParent => (format!("`{own}` has no `parentId`"), self.to_parent_before()),
+        }
+    }
+
+    fn foreign(&self) -> (String, String) {
+        let line = self.finding.line;
+        match self.finding.code {
+            Code::HeaderNotFirst => (
+                "a foreign line before the header".to_owned(),
+                format!("delete line {line}, or move it after the header, but not to the end"),
+            ),
+            Code::ForeignLeaf => {
+                let leaf = self.session.leaf().map_or_else(String::new, |leaf| {
+                    format!("; without it they would resume at `{}`", self.session.id(leaf))
+                });
+                (
+                    format!("the last line has no `id`: agents take it as the leaf{leaf}"),
+                    format!("delete line {line}, or append an entry: `session-tree label FILE @ NAME`"),
+                )
+            }
+            _ => (
+                "a line without an `id`, of another program".to_owned(),
+                format!("delete line {line}, if nobody needs it"),
+            ),
+        }
+    }
+
+    /// Returns words for the entries that a damaged line held.
+    fn lost(&self) -> String {
+        let from = self.notes.lost.partition_point(|lost| lost.line < self.finding.line);
+        let here = self.notes.lost[from..].iter().take_while(|lost| lost.line == self.finding.line);
+        let ids: Vec<_> = here.filter_map(|lost| Some(format!("`{}`", lost.id.as_deref()?))).take(4).collect();
+        if ids.is_empty() { String::new() } else { format!("; it held {}", ids.join(", ")) }
+    }
+
+    /// Returns the fix for a line whose end is lost.
+    fn restore(&self) -> String {
+        let line = self.finding.line;
+        let without_id =
+            || format!("take the line from a backup; else delete line {line} and give its children a new parent");
+        let from = self.notes.lost.partition_point(|lost| lost.line < line);
+        let here = self.notes.lost[from..].first().filter(|lost| lost.line == line);
+        let parent = match here.map(|lost| &lost.parent) {
+            Some(inspect::LostParent::Entry(parent)) if self.session.find(parent).is_some() => format!("\"{parent}\""),
+            Some(inspect::LostParent::Root) => "null".to_owned(),
+            _ => return without_id(),
+        };
+        match here.and_then(|lost| lost.id.as_deref()) {
+            Some(id) => format!(
+                "take the line from a backup, or replace it with {{\"type\":\"custom\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{}\",\"customType\":\"lost\"}}",
+                self.time_before()
+            ),
+            None => without_id(),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Moving the leaf within a file (help rules, "Navigating"): where it goes (`plan`), whose summary is stored
+//! (`request`), what is written (`record`), and what is shown of it (`view`).
+
+mod plan;
+mod record;
+mod request;
+mod view;
+
+pub use plan::{Move, goes_to_editor};
+pub use record::{MoveOutcome, MoveRecord, Summary, WrittenMove};
+pub use request::{MoveRequest, SummaryRequest};
+pub use view::{Landmark, MoveView};

@@ -1,0 +1,187 @@
+//! Where a move goes, and what it leaves behind.
+
+use crate::core::entry::Kind;
+use crate::core::error::Result;
+use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
+use crate::core::tree::walk;
+
+/// Where a move goes, and what it leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The leaf that is left; `None` before the first entry.
+    pub old: Option<NodeId>,
+    /// What was asked for; `None` is before the first entry.
+    pub target: Option<NodeId>,
+    /// The deepest entry on both paths.
+    pub ancestor: Option<NodeId>,
+    /// What is left behind, in chronological order.
+    pub abandoned: Vec<NodeId>,
+    /// Where the leaf goes: a user's or custom message is taken back into the editor.
+    pub position: Option<NodeId>,
+    /// What goes into the editor.
+    pub editor_text: Option<String>,
+}
+
+impl Move {
+    /// Plans a move.
+    pub fn plan(bodies: &mut Bodies<'_>, old: Option<NodeId>, target: Option<NodeId>) -> Result<Self> {
+        let session = bodies.session();
+        let (ancestor, abandoned) = abandoned(session, old, target);
+        let mut plan = Self { old, target, ancestor, abandoned, position: target, editor_text: None };
+        if let Some(target) = target.filter(|&target| goes_to_editor(session, target)) {
+            plan.position = session.parent(target);
+            plan.editor_text = Some(bodies.entry(target)?.full_text());
+        }
+        Ok(plan)
+    }
+
+    /// Returns whether the leaf is already there.
+    pub fn is_noop(&self) -> bool {
+        self.old == self.target
+    }
+
+    /// Returns the move of a leaf that stays where it is.
+    pub fn stay(self) -> Self {
+        Self { position: self.old, ..self }
+    }
+}
+
+/// Finds the common ancestor of two leaves and what only the old one has above it.
+fn abandoned(session: &Session, old: Option<NodeId>, target: Option<NodeId>) -> (Option<NodeId>, Vec<NodeId>) {
+    let kept = walk::active(session, target);
+    let mut left: Vec<_> = session.ancestors(old).take_while(|node| !kept[node.index()]).collect();
+    left.reverse();
+    (session.ancestors(old).find(|node| kept[node.index()]), left)
+}
+
+/// Returns whether a move to an entry takes it back instead.
+pub fn goes_to_editor(session: &Session, node: NodeId) -> bool {
+    let traits = session.traits(node);
+    traits.kind == Kind::CustomMessage || traits.is_user()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::session::Session;
+    use crate::core::session::body::Bodies;
+    use crate::core::session::sample::{entry, forked, ids, label, message, node, session};
+
+    use super::Move;
+
+    /// Checks moves, each written as `OLD to TARGET: at POSITION, above ANCESTOR, leaves ENTRIES` and,
+    /// for what is taken back, `, edits TEXT`.
+    #[track_caller]
+    fn check(session: &Session, moves: &[&str]) {
+        for row in moves {
+            let (old, target) = row.split_once(':').unwrap().0.split_once(" to ").unwrap();
+            let made = Move::plan(&mut Bodies::new(session), node(session, old), node(session, target)).unwrap();
+            let [position, ancestor] = [made.position, made.ancestor].map(|node| ids(session, node));
+            let edits = made.editor_text.as_ref().map(|text| format!(", edits {text:?}")).unwrap_or_default();
+            let left = ids(session, made.abandoned.iter().copied());
+            let found = format!("{old} to {target}: at {position}, above {ancestor}, leaves {left}{edits}");
+            assert_eq!(found, *row);
+            assert_eq!(made.is_noop(), old == target, "{row}");
+        }
+    }
+
+    #[test]
+    fn a_move_leaves_what_only_the_old_path_has() {
+        let moves = [
+            "b2 to u2: at a1, above a1, leaves b1 b2, edits \"second\"",
+            "b2 to a2: at a2, above a1, leaves b1 b2",
+            "b2 to t2: at t2, above a1, leaves b1 b2",
+            "b2 to a1: at a1, above a1, leaves b1 b2",
+            "b2 to b1: at a1, above b1, leaves b2, edits \"other\"",
+            "b2 to u1: at -, above u1, leaves a1 b1 b2, edits \"first\"",
+            "b2 to -: at -, above -, leaves u1 a1 b1 b2",
+            "t2 to b1: at a1, above a1, leaves u2 a2 t2, edits \"other\"",
+            "a1 to t2: at t2, above a1, leaves -",
+            "u1 to -: at -, above -, leaves u1",
+            "- to u1: at -, above -, leaves -, edits \"first\"",
+            // To where the leaf is.
+            "b2 to b2: at b2, above b2, leaves -",
+            "u2 to u2: at a1, above u2, leaves -, edits \"second\"",
+            "- to -: at -, above -, leaves -",
+        ];
+        check(&session(&forked()), &moves);
+    }
+
+    #[test]
+    fn two_roots_have_no_ancestor_in_common() {
+        let session = session(&[
+            message("u1", "", "user", "first"),
+            entry("thinking_level_change", "l1", "u1", r#""thinkingLevel":"high""#),
+            message("u2", "", "user", "second"),
+            entry("model_change", "m2", "u2", r#""provider":"acme","modelId":"m""#),
+            label("n2", "m2", "u1", "start"),
+        ]);
+        let moves = [
+            "n2 to l1: at l1, above -, leaves u2 m2 n2",
+            "n2 to u1: at -, above -, leaves u2 m2 n2, edits \"first\"",
+            "n2 to -: at -, above -, leaves u2 m2 n2",
+            "n2 to u2: at -, above u2, leaves m2 n2, edits \"second\"",
+        ];
+        check(&session, &moves);
+    }
+
+    #[test]
+    fn a_compaction_does_not_stop_what_is_left() {
+        let session = session(&[
+            message("u1", "", "user", "first"),
+            message("a1", "u1", "assistant", "one"),
+            entry("compaction", "c1", "a1", r#""summary":"so far","firstKeptEntryId":"a1","tokensBefore":9"#),
+            message("u2", "c1", "user", "second"),
+        ]);
+        let moves = [
+            "u2 to u1: at -, above u1, leaves a1 c1 u2, edits \"first\"",
+            "u2 to a1: at a1, above a1, leaves c1 u2",
+            "u2 to c1: at c1, above c1, leaves u2",
+        ];
+        check(&session, &moves);
+    }
+
+    #[test]
+    fn orphans_and_the_first_entry_of_a_loop_are_roots() {
+        let session = session(&[
+            message("u1", "gone", "user", "x"),
+            message("l1", "l2", "user", "y"),
+            message("l2", "l1", "user", "z"),
+        ]);
+        let moves =
+            ["l2 to u1: at -, above -, leaves l1 l2, edits \"x\"", "l2 to l1: at -, above l1, leaves l2, edits \"y\""];
+        check(&session, &moves);
+    }
+
+    #[test]
+    fn messages_of_users_and_extensions_go_to_the_editor() {
+        let custom = |id: &str, content: &str| {
+            entry("custom_message", id, "u1", &format!(r#""customType":"x","content":{content},"display":true"#))
+        };
+        let blocks =
+            r#"[{"type":"text","text":"one "},{"type":"image","data":"","mimeType":"x"},{"type":"text","text":"two"}]"#;
+        let session = session(&[
+            message("u1", "", "user", "first"),
+            custom("c1", "\"words\\nmore\\n\""),
+            custom("c2", blocks),
+            custom("c3", "null"),
+            entry("message", "u5", "u1", &format!(r#""message":{{"role":"user","content":{blocks}}}"#)),
+            entry("message", "u6", "u1", r#""message":{"role":"user","content":null}"#),
+            message("d1", "u1", "developer", "x"),
+            message("s1", "u1", "system", "x"),
+            message("x1", "u1", "custom", "x"),
+            message("a9", "u1", "assistant", "x"),
+        ]);
+        let moves = [
+            "a9 to c1: at u1, above u1, leaves a9, edits \"words\\nmore\\n\"",
+            "a9 to c2: at u1, above u1, leaves a9, edits \"one two\"",
+            "a9 to c3: at u1, above u1, leaves a9, edits \"\"",
+            "a9 to u5: at u1, above u1, leaves a9, edits \"one two\"",
+            "a9 to u6: at u1, above u1, leaves a9, edits \"\"",
+            "a9 to d1: at d1, above u1, leaves a9",
+            "a9 to s1: at s1, above u1, leaves a9",
+            "a9 to x1: at x1, above u1, leaves a9",
+        ];
+        check(&session, &moves);
+    }
+}

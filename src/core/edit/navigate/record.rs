@@ -1,0 +1,217 @@
+//! What a move writes: a summary or a mark, and a label.
+
+use super::plan::Move;
+use crate::core::edit::commit::{Anchor, Commit, Committed, Guard, SessionFile};
+use crate::core::edit::draft::{Draft, IdsAndTime};
+use crate::core::edit::label::LabelEdit;
+use crate::core::error::Result;
+use crate::core::session::{NodeId, Session};
+
+/// The type that keeps a saved move apart from other custom entries.
+const SAVED: &str = "session-tree/leaf";
+
+/// What a move writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MoveRecord {
+    /// A summary of what is left behind.
+    pub summary: Option<Summary>,
+    /// Whether the move is saved without a summary, too.
+    pub save: bool,
+    /// A label for the summary, else for the target.
+    pub label: Option<String>,
+}
+
+/// A summary of what is left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// What it says.
+    pub text: String,
+    /// Its details, as JSON text.
+    pub details: Option<Vec<u8>>,
+    /// Whether a hook made it.
+    pub from_extension: bool,
+}
+
+impl MoveRecord {
+    /// Returns whether nothing is written.
+    pub fn is_empty(&self) -> bool {
+        self.summary.is_none() && !self.save && self.label.is_none()
+    }
+
+    /// Returns what others must not do before it is written: a summary is of all that is left behind,
+    /// so nothing may be added there, unless the user insists.
+    pub fn guard(&self, old: Option<String>, old_is_named: bool, is_forced: bool) -> Guard {
+        match (&self.summary, is_forced, old_is_named) {
+            (None, ..) | (_, true, _) => Guard::None,
+            (Some(_), false, true) => Guard::Childless(old),
+            (Some(_), false, false) => Guard::Unmoved(old),
+        }
+    }
+
+    /// Writes it to the file. `old_is_named` if the move does not come from the file's own leaf.
+    pub fn write(
+        &self,
+        file: SessionFile<'_>,
+        session: &Session,
+        plan: &Move,
+        old_is_named: bool,
+        ids: &mut IdsAndTime<'_>,
+    ) -> Result<WrittenMove> {
+        let id = |node: Option<NodeId>| node.map(|node| session.id(node).to_owned());
+        let target = id(plan.target);
+        let commit = Commit {
+            file,
+            anchor: Anchor::At(id(plan.position)),
+            guard: self.guard(id(plan.old), old_is_named, file.options.force),
+            needs: target.iter().cloned().collect(),
+        };
+        let mut lines = Vec::new();
+        let committed = commit.write(session, ids, &mut |draft| {
+            self.append(draft, target.as_deref());
+            lines.clone_from(&draft.lines);
+        })?;
+        let first = || String::from_utf8_lossy(&lines).lines().next().map(str::to_owned);
+        let summary = self.summary.as_ref().and_then(|summary| Some((first()?, summary.from_extension)));
+        Ok(WrittenMove { committed, summary })
+    }
+
+    /// Adds the entries; the draft starts at the new position. `target` is what was asked for.
+    fn append(&self, draft: &mut Draft<'_>, target: Option<&str>) {
+        let mut labelled = target.map(str::to_owned);
+        if let Some(Summary { text, details, from_extension }) = &self.summary {
+            let from = draft.leaf().unwrap_or("root").to_owned();
+            draft.append("branch_summary", |entry| {
+                entry.str("fromId", &from).str("summary", text);
+                if let Some(details) = details {
+                    // Line ends can only stand between its tokens.
+                    let one_line = details.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte });
+                    entry.value("details").extend(one_line);
+                }
+                if *from_extension {
+                    // Each family of agents has its own name for it.
+                    entry.json("fromExtension", b"true").json("fromHook", b"true");
+                }
+            });
+            labelled = draft.leaf().map(str::to_owned);
+        } else if self.save {
+            draft.append("custom", |entry| _ = entry.str("customType", SAVED));
+        }
+        if let (Some(name), Some(target)) = (&self.label, labelled) {
+            LabelEdit { target, name: Some(name.clone()) }.append(draft);
+        }
+    }
+}
+
+/// What is in the file after a move.
+#[derive(Debug)]
+pub struct WrittenMove {
+    /// The new entries.
+    pub committed: Committed,
+    /// The summary's line, and whether a hook made it.
+    pub summary: Option<(String, bool)>,
+}
+
+/// What came of a move.
+#[derive(Debug)]
+pub enum MoveOutcome {
+    /// Nothing was to be written.
+    Unwritten,
+    /// A hook was against it.
+    Cancelled {
+        /// Its command.
+        by: String,
+    },
+    /// It is in the file.
+    Written(WrittenMove),
+}
+
+impl MoveOutcome {
+    /// Returns the ids of the new entries.
+    pub fn ids(&self) -> &[String] {
+        if let Self::Written(written) = self { &written.committed.ids } else { &[] }
+    }
+
+    /// Returns the summary's line, and whether a hook made it.
+    pub fn summary(&self) -> Option<(&str, bool)> {
+        let Self::Written(written) = self else { return None };
+        written.summary.as_ref().map(|(line, from_extension)| (&line[..], *from_extension))
+    }
+
+    /// Returns the id of the leaf after the move.
+    pub fn new_leaf<'l>(&'l self, session: &'l Session, plan: &Move) -> Option<&'l str> {
+        let position = if matches!(self, Self::Cancelled { .. }) { plan.old } else { plan.position };
+        self.ids().last().map(String::as_str).or(position.map(|node| session.id(node)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::edit::draft::drafted;
+
+    use super::{Guard, MoveRecord, Summary};
+
+    /// Checks the lines that a move from `b2` to `u2` (position `a1`), or to before the first entry, adds.
+    #[track_caller]
+    fn writes(record: &MoveRecord, at_root: bool, expected: &[&str]) {
+        let (leaf, target) = if at_root { (None, None) } else { (Some("a1"), Some("u2")) };
+        let parent = if at_root { "null" } else { "\"a1\"" };
+        let expected: Vec<_> = expected.iter().map(|line| line.replace("$PARENT", parent)).collect();
+        assert_eq!(drafted(leaf, |draft| record.append(draft, target)), expected, "{record:?}");
+        assert_eq!(record.is_empty(), *record == MoveRecord::default());
+    }
+
+    #[test]
+    fn a_move_writes_a_summary_or_a_mark_and_a_label_for_it() {
+        let summary = |details: Option<&str>, from_extension| {
+            let details = details.map(|json| json.as_bytes().to_vec());
+            Some(Summary { text: "tried\n\"it\"".to_owned(), details, from_extension })
+        };
+        let label = || Some("left".to_owned());
+        let mark = r#"{"type":"custom","id":"n1","parentId":$PARENT,"timestamp":"T","customType":"session-tree/leaf"}"#;
+        let start = r#"{"type":"branch_summary","id":"n1","parentId":$PARENT,"timestamp":"T","fromId":"#;
+        let text = r#","summary":"tried\n\"it\"""#;
+        let by_user = format!(r#"{start}"a1"{text},"details":{{"readFiles": []}}}}"#);
+        let by_hook = format!(r#"{start}"root"{text},"fromExtension":true,"fromHook":true}}"#);
+        let labelled = |id: &str, parent: &str, target: &str| {
+            format!(
+                r#"{{"type":"label","id":"{id}","parentId":{parent},"timestamp":"T","targetId":"{target}","label":"left"}}"#
+            )
+        };
+        let details = Some("{\"readFiles\":\n[]}");
+
+        writes(&MoveRecord::default(), false, &[]);
+        writes(&MoveRecord { save: true, ..MoveRecord::default() }, false, &[mark]);
+        writes(&MoveRecord { save: true, ..MoveRecord::default() }, true, &[mark]);
+        // A summary saves by itself, and takes the label.
+        for save in [false, true] {
+            writes(&MoveRecord { summary: summary(details, false), save, label: None }, false, &[&by_user]);
+            let both = MoveRecord { summary: summary(details, false), save, label: label() };
+            writes(&both, false, &[&by_user, &labelled("n2", "\"n1\"", "n1")]);
+        }
+        writes(&MoveRecord { summary: summary(None, true), ..MoveRecord::default() }, true, &[&by_hook]);
+        // Without one the label is for the target, even if its place is before the position.
+        let only_label = MoveRecord { label: label(), ..MoveRecord::default() };
+        writes(&only_label, false, &[&labelled("n1", "$PARENT", "u2")]);
+        writes(&only_label, true, &[]);
+        let saved = MoveRecord { save: true, label: label(), summary: None };
+        writes(&saved, false, &[mark, &labelled("n2", "\"n1\"", "u2")]);
+    }
+
+    #[test]
+    fn a_summary_is_only_written_if_nothing_was_added_to_what_it_is_about() {
+        let old = || Some("b2".to_owned());
+        let summary = || Some(Summary { text: "x".to_owned(), details: None, from_extension: false });
+        for (summary, is_forced, old_is_named, expected) in [
+            (None, false, false, Guard::None),
+            (None, false, true, Guard::None),
+            (None, true, true, Guard::None),
+            (summary(), true, false, Guard::None),
+            (summary(), true, true, Guard::None),
+            (summary(), false, false, Guard::Unmoved(old())),
+            (summary(), false, true, Guard::Childless(old())),
+        ] {
+            let record = MoveRecord { summary, save: true, label: Some("x".to_owned()) };
+            assert_eq!(record.guard(old(), old_is_named, is_forced), expected, "{record:?} {is_forced} {old_is_named}");
+        }
+    }
+}
