@@ -30,7 +30,7 @@ mod why;
 ///
 /// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
 /// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each
-/// file once; says nothing of a single sound file.
+/// file once, and prints nothing for a single file in which nothing is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -44,7 +44,7 @@ Examples:
 pub struct CheckArgs {
     #[command(flatten)]
     paths: Paths,
-    /// Let this warning fail the check, by code or name; `warnings` for all of them
+    /// Fail on this warning, by code or name; `warnings` for all of them
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     deny: Vec<String>,
     /// Do not report this code

@@ -21,7 +21,7 @@ use crate::ui::stats::{self as table, StatsRow};
 /// Rebuild what the model would see at the leaf
 ///
 /// Follows the active path and applies compactions, branch summaries, edits and resets. Reads the
-/// whole file once and the messages on the path again. With `--stats` it tells what fills the
+/// whole file once and the messages on the path again. With `--stats` it says what fills the
 /// context instead, with `--diff` how it differs from another one.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::naming("\
@@ -45,7 +45,7 @@ pub struct ContextArgs {
     /// Print what fills the context and what was used for it, instead of the messages
     #[arg(long)]
     stats: bool,
-    /// Compare it with what is seen at this entry: - only at the leaf, + only there
+    /// Compare it with the context at this entry: - is only at the leaf, + only there
     ///
     /// Goes from the leaf to ENTRY, as `git diff LEAF ENTRY` would: - is what the model would lose
     /// by going there, + what it would get. Messages of the same entry with the same content are

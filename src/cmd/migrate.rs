@@ -25,10 +25,10 @@ mod output;
 
 /// Bring old session files to version 3
 ///
-/// In place, each file in one step: it is the old one or the new one, never something between. Only
-/// what must change in a line changes; permissions and modification time stay. A file that is of
-/// version 3 already is not touched, and one bad file does not keep the others. The home folder, and
-/// what is above it, is refused: name the sessions' folder.
+/// Changes files in place, each in one step: there is the old one or the new one, never something
+/// between. Only what must change in a line changes; permissions and modification time stay. A file
+/// that is of version 3 already is not touched, and a bad file does not stop the others. Refuses the
+/// home folder and the folders above it: name the folder of the sessions.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -43,13 +43,13 @@ pub struct MigrateArgs {
     /// Only report; exit 1 if any file is of an old version
     #[arg(long, conflicts_with_all = ["dry_run", "backup", "output"])]
     check: bool,
-    /// Only report
+    /// Only print what would be done
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
     /// Keep a copy of each original beside it [default suffix: .orig]
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
-    /// Write the one input's new form here instead; - for standard output
+    /// Write the new form of the one PATH here; - for standard output [default: in place]
     #[arg(long, short, value_name = "FILE", conflicts_with = "backup")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -20,6 +20,7 @@ pub mod list;
 pub mod moved;
 pub mod naming;
 pub mod output;
+pub mod page;
 pub mod paint;
 pub mod progress;
 pub mod report;

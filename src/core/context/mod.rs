@@ -1,4 +1,4 @@
-//! What a model would see at a leaf (semantics: "Context"): the settings in force, and the entries
+//! What a model would see at a leaf (help rules, "Context"): the settings in force, and the entries
 //! that contribute a message.
 //!
 //! A context names its messages by entry; [`message`] makes their JSON. The other modules measure

@@ -1,4 +1,4 @@
-//! The settings in force at the end of a path (semantics: "Context"): thinking level, models, mode and the
+//! The settings in force at the end of a path (help rules, "Context"): thinking level, models, mode and the
 //! others. Which of them a model is told is not known here.
 
 use std::collections::{BTreeMap, HashSet};

@@ -1,5 +1,5 @@
-//! The only code that changes files: appends, whole-file changes, and new files (semantics:
-//! "Writing"). Whatever fails or is interrupted, what was there before stays.
+//! The only code that changes files: appends, whole-file changes, and new files (help writing,
+//! "Guarantees"). Whatever fails or is interrupted, what was there before stays.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

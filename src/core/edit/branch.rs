@@ -1,4 +1,4 @@
-//! Forking a session into a new file (semantics: "Branching").
+//! Forking a session into a new file (help rules, "Branching").
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;

@@ -1,5 +1,5 @@
 //! Brings new entries into a session file: appended, or, into a file of an old version, together
-//! with its migration (semantics: "Writing").
+//! with its migration (help writing, "Appends").
 
 use std::collections::HashMap;
 use std::path::Path;

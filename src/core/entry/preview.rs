@@ -1,4 +1,4 @@
-//! Words an entry for a row (cli: "Entry text"): one short line of text. Must not be printed as it is:
+//! Words an entry for a row (help rules, "Rows"): one short line of text. Must not be printed as it is:
 //! `ui` escapes it for terminals and fits it into the row.
 
 use unicode_segmentation::GraphemeCursor;

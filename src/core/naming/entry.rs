@@ -1,4 +1,4 @@
-//! From what a person types as ENTRY to an entry (cli: "Naming an entry"): ids and their starts, `@`,
+//! From what a person types as ENTRY to an entry (help naming, "Entries"): ids and their starts, `@`,
 //! `user:N`, `label:NAME`, each with steps `~N`. What names nothing is an error with near misses.
 
 use crate::core::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Suggestions for a person who is typing the name of an entry (cli: "Naming an entry"). Every name that
+//! Suggestions for a person who is typing the name of an entry (help naming, "Completion"). Every name that
 //! is suggested is one that [`super::entry::find`] finds that entry by; how shells show it is up to `ui`.
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! From what a person types as SESSION to a file that an agent stores (cli: "Naming a session").
+//! From what a person types as SESSION to a file that an agent stores (help naming, "Sessions").
 //!
 //! The folders to look in and the working folder come in from outside. Only the start of each file is
 //! read, and its header decides, not its name.

@@ -183,7 +183,7 @@ pub(crate) const DAMAGED: &str = "its header line is damaged";
 /// The reason why a file is not a session: the header does not name one.
 pub(crate) const NO_ID: &str = "its header has no string `id`";
 
-/// Finds and reads the header (semantics: "Reading", 3).
+/// Finds and reads the header (help rules, "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<SessionStart> {
     use crate::core::error::Error::{Empty, Foreign, NotASession};
     let long = Mutex::new(());

@@ -434,7 +434,7 @@ impl Session {
     }
 }
 
-/// Returns the version to read a file as (semantics: "Reading", 7).
+/// Returns the version to read a file as (help rules, "Reading", 7).
 fn version(header: &Header, parts: &[FilePart], problems: &mut Problems) -> u32 {
     let line = Some(header.line);
     match header.version {

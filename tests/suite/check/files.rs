@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use session_tree::core::check::{self, Checked, Code, Finding, Severity, codes};
+use session_tree::core::check::{self, Checked, Code, Finding, Severity};
 use session_tree::core::error::Error;
 use session_tree::core::read::source::Source;
 
@@ -177,22 +177,4 @@ fn random_sound_files_have_no_errors() {
         count += 1;
     }
     assert!(count > 5, "{count} files");
-}
-
-#[test]
-fn readme_has_table_of_codes() {
-    const MARKS: (&str, &str) = ("<!-- codes, made by the test `check` -->\n", "<!-- end of codes -->");
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let from = readme.find(MARKS.0).expect("the table begins") + MARKS.0.len();
-    let to = from + readme[from..].find(MARKS.1).expect("the table ends");
-    if std::env::var_os("UPDATE_README").is_some() {
-        let new = format!("{}{}{}", &readme[..from], codes::table(), &readme[to..]);
-        let file = tempfile::NamedTempFile::new_in(path.parent().unwrap()).unwrap();
-        fs::write(&file, new).unwrap();
-        fs::set_permissions(&file, fs::metadata(&path).unwrap().permissions()).unwrap();
-        file.persist(&path).unwrap();
-        return;
-    }
-    assert_eq!(&readme[from..to], codes::table(), "UPDATE_README=1 cargo test check writes it anew");
 }

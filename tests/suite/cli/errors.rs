@@ -130,7 +130,7 @@ const MISUSES: [(&str, &str); 22] = [
     ("tree s.jsonl --entry @ --since 2d", "--since"),
     ("tree s.jsonl --depth all", "all"),
     ("tree s.jsonl --until tomorrow", "tomorrow"),
-    ("tree s.jsonl --width 0", "--width"),
+    ("tree s.jsonl --width all", "--width"),
     ("tree s.jsonl --width -3", "-3"),
     ("tree s.jsonl --jobs 0", "--jobs"),
     ("tree s.jsonl --color perhaps", "perhaps"),
@@ -400,11 +400,17 @@ fn words_of_other_programs_hint_at_the_command() {
         ("rename bookmark", "label SESSION ENTRY NAME"),
         ("lint", "check PATH"),
         ("upgrade", "migrate PATH"),
+        ("export", "context SESSION"),
+        ("stats", "context SESSION --stats"),
+        ("undo", "navigate SESSION user:1 --save"),
+        ("sessions", "tree latest"),
+        ("format rules", "help"),
         ("s.jsonl", "tree s.jsonl"),
         ("latest", "tree latest"),
     ] {
         for word in words.split(' ') {
             for rest in ["", " s.jsonl"] {
+                let command = if command == "help" { format!("help {word}") } else { command.to_owned() };
                 assert_eq!(hint_on(&scratch, &format!("{word}{rest}")), format!("session-tree {command}"), "{word}");
             }
         }

@@ -186,6 +186,46 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 }
 
 #[test]
+fn defaults_are_shown() {
+    // These do nothing unless they are given, or say what they replace.
+    const NONE: [&str; 17] = [
+        "search",
+        "depth",
+        "since",
+        "until",
+        "entry",
+        "leaf",
+        "diff",
+        "from",
+        "label",
+        "summary",
+        "summary-file",
+        "instructions",
+        "files-from",
+        "deny",
+        "allow",
+        "baseline",
+        "hook",
+    ];
+    for name in commands() {
+        let mut program = Cli::command();
+        program.build();
+        let command = if name.is_empty() { &program } else { program.find_subcommand(&name).unwrap() };
+        let long = help(&name, "--help");
+        let parts: Vec<_> = long.split("\n\n").collect();
+        let takes_value = |argument: &&clap::Arg| argument.get_num_args().is_some_and(|number| number.takes_values());
+        for option in command.get_arguments().filter(takes_value).filter_map(|argument| argument.get_long()) {
+            let head = |part: &&str| part.trim_start().trim_start_matches("-o, ").starts_with(&format!("--{option}"));
+            let at = parts.iter().position(|part| part.lines().any(|line| head(&line))).unwrap();
+            let end = (at + 1..parts.len())
+                .find(|&at| parts[at].trim_start().starts_with('-') && !parts[at].trim_start().starts_with("- "));
+            let text = parts[at..end.unwrap_or(parts.len())].concat();
+            assert!(text.contains("[default") != NONE.contains(&option), "`{name} --help`, --{option}: {text}");
+        }
+    }
+}
+
+#[test]
 fn short_help_fits_a_screen_and_help_fits_80_columns() {
     for name in commands() {
         let (short, long) = (help(&name, "-h"), help(&name, "--help"));

@@ -9,10 +9,6 @@ use std::process::{Command, Stdio};
 
 use clap::CommandFactory;
 use session_tree::cli::Cli;
-use session_tree::core::error::ErrorKind;
-use session_tree::core::migrate::file::Status;
-use session_tree::core::problem::WarningKind;
-use session_tree::ui::exit::Exit;
 
 use crate::support::data;
 
@@ -291,25 +287,4 @@ fn baselines_in_examples_are_not_checked_themselves() {
         }
     }
     assert!(count > 1 && readme().contains("files: \\.jsonl$\n"), "{count}");
-}
-
-/// Checks that the README has a table with exactly these rows.
-fn check_table(head: &str, rows: impl Iterator<Item = (String, &'static str)>) {
-    let rows: String = rows.map(|(name, meaning)| format!("| {name} | {meaning} |\n")).collect();
-    assert!(readme().contains(&format!("\n{head}\n{rows}\n")), "README.md has another table than:\n{head}\n{rows}");
-}
-
-#[test]
-fn its_tables_of_messages_and_exit_codes_are_those_of_the_program() {
-    check_table(
-        "| exit | meaning |\n|--:|---|",
-        Exit::ALL.iter().map(|exit| (exit.code().to_string(), exit.meaning())),
-    );
-    let errors = ErrorKind::ALL.iter().map(|kind| (format!("`{}`", kind.name()), kind.meaning()));
-    check_table("| error kind | meaning |\n|---|---|", errors);
-    let warnings = WarningKind::ALL.iter().map(|kind| (format!("`{}`", kind.name()), kind.meaning()));
-    check_table("| warning kind | meaning, and what is done |\n|---|---|", warnings);
-    let statuses: Vec<_> = Status::ALL.iter().map(|status| format!("`{}`", status.name())).collect();
-    let (last, rest) = statuses.split_last().unwrap();
-    assert!(readme().contains(&format!("; status is {} or {last} |", rest.join(", "))), "{statuses:?}");
 }
