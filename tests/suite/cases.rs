@@ -454,7 +454,7 @@ fn d10_d28_d31_other_formats_are_named_with_what_to_do() {
         assert_eq!(error["format"], format);
         assert!(error["hint"].as_str().unwrap().contains(remedy), "{error}");
         let found = run("check", file, &["--json"]);
-        let finding = serde_json::from_str::<Value>(&found.stdout).unwrap();
+        let finding = serde_json::from_str::<Value>(&found.stdout).unwrap()[0].take();
         assert_eq!((found.code, &finding["code"], &finding["message"]), (1, &json!("E001"), &error["message"]));
         assert!(finding["fix"].as_str().unwrap().contains(remedy), "{finding}");
         // Nobody should put a header before it.

@@ -1,4 +1,4 @@
-//! Where entries hang in a file whose agent stores where the leaf is (rules: "Stored moves of the leaf"):
+//! Where entries hang in a file whose agent stores where the leaf is (help rules, "Stored moves of the leaf"):
 //! openclaw, and pi-agent-core 0.82 and 0.83; measured on openclaw 2026.9. Other rooms learn only which
 //! entries are marks, where the leaf is, and below what it has to stay.
 

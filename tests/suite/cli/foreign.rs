@@ -192,7 +192,7 @@ fn a_compressed_session_is_found_by_its_id_only() {
         finish(command.env("SESSION_TREE_DIR", scratch.path("kept")))
     };
     for word in ["aaaa", "aaaa1111", "latest"] {
-        let file = id(word).json()["sessionFile"].as_str().unwrap().to_owned();
+        let file = id(word).json()["path"].as_str().unwrap().to_owned();
         assert!(file.ends_with("kept/a.jsonl"), "{word}: {file}");
     }
     for word in ["bbbb", "bbbb2222"] {
