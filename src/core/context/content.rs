@@ -144,3 +144,8 @@ pub(super) fn time(object: &mut Object<'_>, ms: Option<i64>) {
         None => object.json("timestamp", b"null"),
     };
 }
+
+/// Returns whether JavaScript's `trim` leaves nothing of a text.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(|char| (char.is_whitespace() && char != '\u{85}') || char == '\u{feff}')
+}

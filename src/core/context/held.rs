@@ -1,5 +1,5 @@
-//! The context that one agent holds in memory (semantics: "Context"). What it then sends is
-//! not decided here.
+//! The context that one agent holds in memory (semantics: "Context"). What it then sends is made
+//! of this in [`sent`](super::sent).
 
 use super::omp;
 use super::rules::Rules;

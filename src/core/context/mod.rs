@@ -3,8 +3,8 @@
 //!
 //! A context names its messages by entry; [`message`] makes their JSON. The other modules measure
 //! ([`stats`], [`usage`]), compare ([`compare`]) and summarize ([`summary`], [`files`]) stretches of
-//! conversation. What the agents agree on is here, what one agent holds in [`held`] and [`omp`]. Nothing here
-//! prints, writes, or knows what a provider gets in the end.
+//! conversation. What the agents agree on is here, what one agent holds in [`held`] and [`omp`], what it sends
+//! in [`sent`]. Nothing here prints or writes.
 
 pub mod compare;
 mod content;
@@ -13,6 +13,7 @@ pub mod held;
 pub mod message;
 mod omp;
 pub mod rules;
+pub mod sent;
 pub mod settings;
 pub mod stats;
 pub mod summary;
