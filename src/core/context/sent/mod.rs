@@ -3,7 +3,7 @@
 //! what only another model understands is taken out.
 //!
 //! [`plan`] reads the messages once and decides, [`write`](mod@write) reads them again one by one, so that no
-//! conversation is ever in memory as a whole.
+//! conversation is ever in memory as a whole. The forms of providers are made in [`forms`](super::forms).
 
 mod fact;
 pub mod ids;
