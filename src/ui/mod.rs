@@ -23,6 +23,7 @@ pub mod output;
 pub mod paint;
 pub mod progress;
 pub mod report;
+pub mod request;
 
 pub mod screen;
 pub mod shell;

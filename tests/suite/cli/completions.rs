@@ -117,7 +117,8 @@ fn kept_sessions_and_their_entries_are_offered() {
 
 #[test]
 fn every_argument_has_values_or_is_listed_as_free() {
-    const FREE: [&str; 9] = ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "COMMANDS"];
+    const FREE: [&str; 10] =
+        ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "COMMANDS", "PROVIDER/ID"];
     const KNOWN: [&str; 6] = ["ENTRY", "SESSION", "PATH", "FILE", "DIR", "CODE"];
     let mut definition = Cli::command();
     definition.build();
