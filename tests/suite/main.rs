@@ -16,6 +16,7 @@ mod layout;
 #[path = "../../src/core/session/sample/lines.rs"]
 mod lines;
 mod properties;
+mod sent;
 mod shape;
 mod summaries;
 mod support;
