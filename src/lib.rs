@@ -59,6 +59,7 @@
 //! | a cycle is cut, an orphan is a root | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
 //! | which entries a filter shows | `core/tree/filter.rs` | `filters_show_documented_entries` |
 //! | what a view shows | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
+//! | which tips there are, and where they fork | `core/tree/tips.rs` | `tips_are_those_of_the_whole_tree_and_count_from_the_fork` |
 //! | the words of a row | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
 //! | which entry an ENTRY is | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
 //! | which file a SESSION is | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |

@@ -21,26 +21,36 @@ use crate::ui::report::Failure;
 
 /// The formats of a command.
 pub(super) trait Formats: ValueEnum + Copy + PartialEq + Send + Sync + 'static {
-    /// What `--json` is short for.
-    const JSON: Self;
-
-    /// Returns whether a program reads this: then messages are objects too.
-    fn is_json(self) -> bool {
-        self == Self::JSON
-    }
+    /// Those that a program reads: then messages are objects too. The first is what `--json` is short for.
+    const JSON: &[Self];
 }
 
-/// The formats of a command whose output is either read or processed.
+/// The formats of a command that reports one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TextOrJson {
     /// Words for people
     Text,
-    /// Objects for programs
+    /// One object
     Json,
 }
 
 impl Formats for TextOrJson {
-    const JSON: Self = Self::Json;
+    const JSON: &[Self] = &[Self::Json];
+}
+
+/// The formats of a command that reports many things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TextOrList {
+    /// A table for people
+    Text,
+    /// One array of objects
+    Json,
+    /// One object a line
+    Jsonl,
+}
+
+impl Formats for TextOrList {
+    const JSON: &[Self] = &[Self::Json, Self::Jsonl];
 }
 
 /// How to print what a command has to say. All formats have a `text`, which is the default.
@@ -57,12 +67,12 @@ pub(super) struct FormatArg<F: Formats> {
 impl<F: Formats> FormatArg<F> {
     /// Returns the format that was asked for.
     pub(super) fn get(&self) -> F {
-        if self.json { F::JSON } else { self.format }
+        if self.json { F::JSON[0] } else { self.format }
     }
 
     /// Returns whether messages are objects too.
     pub(super) fn is_json(&self) -> bool {
-        self.get().is_json()
+        F::JSON.contains(&self.get())
     }
 }
 

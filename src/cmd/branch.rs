@@ -75,11 +75,7 @@ enum Format {
 }
 
 impl Formats for Format {
-    const JSON: Self = Self::Json;
-
-    fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::Jsonl)
-    }
+    const JSON: &[Self] = &[Self::Json, Self::Jsonl];
 }
 
 impl Task for BranchArgs {
@@ -128,7 +124,7 @@ impl BranchArgs {
         };
         let is_stdout_taken = self.output.as_deref() == Some(Path::new("-"));
         let new = NewSession::of(source, !is_stdout_taken, world::session_id(), world::timestamp())?;
-        let mut report = ForkReport::new(&session, &fork, &new, folders::agent(source, &session));
+        let mut report = ForkReport::new((&session, source), &fork, &new, folders::agent(source, &session));
         (report.is_dry, report.is_stdout_taken) = (self.dry_run, is_stdout_taken);
         let print = |report: &ForkReport<'_>| report.print(self.format.is_json(), &app.screen, app.report);
         if self.dry_run {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::args::{FormatArg, Formats};
 use super::folders;
@@ -59,27 +59,11 @@ pub struct CheckArgs {
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
     #[command(flatten)]
-    format: FormatArg<Format>,
+    format: FormatArg<FindingFormat>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// One object a finding
-    Json,
-    /// Annotations of GitHub Actions
-    Github,
-    /// One SARIF 2.1.0 document, for code scanning
-    Sarif,
-}
-
-impl Formats for Format {
-    const JSON: Self = Self::Json;
-
-    fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::Sarif)
-    }
+impl Formats for FindingFormat {
+    const JSON: &[Self] = &[Self::Json, Self::Jsonl, Self::Sarif];
 }
 
 impl Task for CheckArgs {
@@ -89,12 +73,18 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return why::run(app, self.paths.given()?, self.form());
+            return why::run(app, self.paths.given()?, self.format.get());
         }
         let policy = self.policy()?;
         let files = files::find(self.paths.given()?);
-        let mut out = Findings::new(self.form(), app.screen.clone())?;
-        let (counts, known) = self.all(app, &files, &policy, &mut out)?;
+        let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
+        let (counts, known) = match self.all(app, &files, &policy, &mut out) {
+            Ok(all) => all,
+            Err(error) => {
+                out.finish(None)?;
+                return Err(error);
+            }
+        };
         match self.baseline.as_deref().filter(|_| self.update_baseline) {
             None => out.finish(Some(counts))?,
             Some(path) if counts.unread > 0 => {
@@ -119,17 +109,8 @@ impl Task for CheckArgs {
 }
 
 impl CheckArgs {
-    fn form(&self) -> FindingFormat {
-        match self.format.get() {
-            Format::Text => FindingFormat::Text,
-            Format::Json => FindingFormat::Json,
-            Format::Github => FindingFormat::Github,
-            Format::Sarif => FindingFormat::Sarif,
-        }
-    }
-
     fn policy(&self) -> Result<Policy> {
-        let policy = Policy::new(&self.deny, &self.allow, self.form().most())?;
+        let policy = Policy::new(&self.deny, &self.allow, self.format.get().most())?;
         let Some(path) = &self.baseline else { return Ok(policy) };
         let policy = policy.with_baseline(path, self.update_baseline).map_err(|error| {
             let is_missing = error.kind() == ErrorKind::Io && !path.exists();
@@ -155,6 +136,10 @@ impl CheckArgs {
         let (mut counts, mut known) = (Counts::default(), Baseline::default());
         let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Judged::weight);
         paths::work(app, "checking", files.len(), pool, check, |at, judged, progress| {
+            if at == 0 && self.format.get().is_document() {
+                world::prepare_document()?;
+            }
+            world::wait(Duration::ZERO).check()?;
             counts.add(judged.counts);
             known.merge(judged.known);
             if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
@@ -163,7 +148,11 @@ impl CheckArgs {
             let path = &files[at].path;
             let print = || -> Result<()> {
                 if let Err(error) = out.file(path, policy, judged.found) {
-                    app.report.failure(&paths::failure(&error.downcast::<Error>()?, path));
+                    let error = error.downcast::<Error>()?;
+                    if matches!(error, Error::Interrupted { .. }) {
+                        return Err(error.into());
+                    }
+                    app.report.failure(&paths::failure(&error, path));
                     counts.unread += 1;
                 }
                 if progress.is_some() { Ok(out.flush()?) } else { Ok(()) }

@@ -94,11 +94,7 @@ impl Format {
 }
 
 impl Formats for Format {
-    const JSON: Self = Self::Json;
-
-    fn is_json(self) -> bool {
-        self != Self::Text
-    }
+    const JSON: &[Self] = &[Self::Json, Self::Llm, Self::Anthropic, Self::Openai, Self::Responses];
 }
 
 impl Task for ContextArgs {

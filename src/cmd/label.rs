@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 
-use super::args::{FormatArg, SessionArg, TextOrJson, Writing};
+use super::args::{FormatArg, SessionArg, TextOrList, Writing};
 use super::{App, Task, world};
 use crate::core::edit::commit;
 use crate::core::edit::label::{self, LabelEdit};
@@ -51,7 +51,7 @@ pub struct LabelArgs {
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    format: FormatArg<TextOrJson>,
+    format: FormatArg<TextOrList>,
 }
 
 impl Task for LabelArgs {
@@ -83,7 +83,7 @@ impl LabelArgs {
                 let node = self.session.entry(&session, session.leaf(), name)?;
                 list::one(&session, node, is_json, &mut output)?;
             }
-            None if is_json => list::json(&session, &mut output)?,
+            None if is_json => list::json(&session, self.format.get() == TextOrList::Json, &mut output)?,
             None => list::list(&session, &app.screen, &mut output)?,
         }
         Ok(output.finish()?)
@@ -110,11 +110,14 @@ impl LabelArgs {
             edits: &edits,
             words: &words,
             ids: &done.ids,
-            is_list: self.from.is_some(),
-            found: self.session.found(),
+            path: &self.session.session,
+            was_found: self.session.found().is_some(),
             synced: not_synced.as_ref().map(|_| false),
         };
-        let printed = report.print(is_json, &app.screen, app.report);
+        let printed = match is_json {
+            true => report.json(self.from.is_some() && self.format.get() == TextOrList::Json),
+            false => report.print(&app.screen, app.report),
+        };
         super::ended(printed.map_err(Into::into), None, not_synced)
     }
 

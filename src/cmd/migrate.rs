@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::args::{FormatArg, Formats, Writing};
+use super::args::{FormatArg, TextOrList, Writing};
 use super::paths::{self, Paths};
 use super::{App, Task, world};
 use crate::core::error::Error;
@@ -17,8 +17,9 @@ use crate::core::problem::WarningKind;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 use crate::ui::exit::Exit;
+use crate::ui::output::{JsonList, Output};
 use crate::ui::report::Failure;
-use crate::ui::summary;
+use crate::ui::summary::{self, MigrationRow};
 
 mod output;
 
@@ -54,19 +55,7 @@ pub struct MigrateArgs {
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
-    format: FormatArg<Format>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table for people
-    Text,
-    /// One object a file
-    Json,
-}
-
-impl Formats for Format {
-    const JSON: Self = Self::Json;
+    format: FormatArg<TextOrList>,
 }
 
 impl Task for MigrateArgs {
@@ -88,7 +77,7 @@ impl Task for MigrateArgs {
             if output != Path::new("-") {
                 super::ended(self.print(app, &files, &[outcome]), Some(output), None)?;
             } else if self.format.is_json() {
-                app.report.result(&summary::row(&files[0].path, &outcome));
+                app.report.result(&MigrationRow::new(&files[0].path, &outcome, None));
             } else {
                 self.warn(app, &files[0], &outcome);
             }
@@ -148,8 +137,17 @@ impl MigrateArgs {
                 self.warn(app, file, outcome);
             }
         }
-        let outcomes: Vec<_> = files.iter().map(|file| file.path.as_path()).zip(outcomes).collect();
-        Ok(summary::print(&outcomes, self.format.is_json(), &app.screen)?)
+        let rows = files.iter().map(|file| file.path.as_path()).zip(outcomes);
+        if !self.format.is_json() {
+            return Ok(summary::print(&rows.collect::<Vec<_>>(), &app.screen)?);
+        }
+        let (mut output, mut list) = (Output::new(), JsonList::new(self.format.get() == TextOrList::Json));
+        for (path, outcome) in rows {
+            let failure = outcome.error.as_ref().map(|error| self.failure(error, path));
+            list.add(&mut output, &MigrationRow::new(path, outcome, failure.as_ref()))?;
+        }
+        list.end(&mut output)?;
+        Ok(output.finish()?)
     }
 
     /// Reports what there is to say of a file beside its row.

@@ -107,7 +107,7 @@ impl NavigateArgs {
                 writes: request.writes(),
                 synced,
                 path: &self.session.session,
-                found: self.session.found(),
+                was_found: self.session.found().is_some(),
                 agent: folders::agent(&self.session.session, &session),
             };
             Ok(report.print(self.format.is_json(), &app.screen, app.report)?)

@@ -14,6 +14,7 @@ use crate::core::session::body::Bodies;
 use crate::core::tree::view::{Search, ShownTree, View};
 use crate::core::words::counted;
 use crate::ui::entry::speaker;
+use crate::ui::exit::Exit;
 use crate::ui::graph::GraphFormat;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::AboutFile;
@@ -36,16 +37,16 @@ impl Task for TreeArgs {
     }
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
-        usage::check(&self, app)?;
+        usage::check(&self)?;
         self.session.find(app)?;
-        self.print(app).about(&self.session.session)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(self.print(app).about(&self.session.session)?.into())
     }
 }
 
 impl TreeArgs {
-    fn print(&self, app: &App) -> Result<()> {
-        let query = self.search.as_deref().filter(|_| !self.is_nested()).map(Query::new);
+    /// Prints what was asked for. A search that finds nothing says no, as that of grep does.
+    fn print(&self, app: &App) -> Result<Exit> {
+        let query = self.search.as_deref().map(Query::new);
         let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
         let done = Arc::new(AtomicU64::new(0));
         let step = || _ = done.fetch_add(1, Ordering::Relaxed);
@@ -57,11 +58,11 @@ impl TreeArgs {
             depth: self.depth,
             branches: self.branches,
         };
-        let shows_view = self.entry.is_empty() && !self.is_nested();
-        let prints_rows =
-            shows_view && !self.tips && matches!(self.format.get(), Format::Text | Format::Table | Format::Jsonl);
+        let (format, shows_view) = (self.format.get(), self.entry.is_empty());
+        let prints_rows = shows_view && !self.tips && matches!(format, Format::Text | Format::Table | Format::Jsonl);
         let words = |traits: Traits| shows_view && view.keeps(traits, prints_rows);
-        let calls = shows_view && view.shows_calls();
+        // Nested nodes have no words.
+        let calls = shows_view && view.shows_calls() && (format != Format::Json || self.tips || query.is_some());
         let session = app.load(&self.session.session, LoadOptions { words: &words, calls })?;
         let leaf = match self.root {
             true => None,
@@ -69,25 +70,25 @@ impl TreeArgs {
         };
         let bodies = Bodies::new(&session);
         let mut printer = Printer { app, args: self, session: &session, leaf, query: query.as_ref(), bodies };
-        if !self.entry.is_empty() {
-            return printer.entries();
-        }
-        if self.is_nested() {
-            return printer.nested();
+        if !shows_view {
+            printer.entries()?;
+            return Ok(Exit::Done);
         }
         let entries = query.as_ref().map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
         let progress = entries.map(|entries| Progress::new(app.report, "searching", entries));
         let shown = view.show(&mut printer.bodies, leaf)?;
         drop(progress);
         self.explain(app, &shown);
-        match self.format.get() {
-            format if self.tips => printer.tips(&shown, format),
-            Format::Table => printer.table(&shown),
-            Format::Jsonl => printer.lines(&shown),
-            Format::Dot => printer.graph(&shown, GraphFormat::Dot),
-            Format::Mermaid => printer.graph(&shown, GraphFormat::Mermaid),
-            Format::Text | Format::Json => printer.text(&shown),
+        match format {
+            _ if self.tips => printer.tips(&shown, format)?,
+            Format::Text => printer.text(&shown)?,
+            Format::Table => printer.table(&shown)?,
+            Format::Json => printer.nested(&shown)?,
+            Format::Jsonl => printer.lines(&shown)?,
+            Format::Dot => printer.graph(&shown, GraphFormat::Dot)?,
+            Format::Mermaid => printer.graph(&shown, GraphFormat::Mermaid)?,
         }
+        Ok(if query.is_some() && shown.is_empty { Exit::SaysNo } else { Exit::Done })
     }
 
     /// Prints hints on what is left out although it was asked for.

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use uuid::Uuid;
 
 use crate::core::disk::lock::LockWait;
@@ -52,13 +53,31 @@ pub(super) fn wait(timeout: Duration) -> LockWait<'static> {
 /// What the system says.
 pub(super) fn prepare() -> io::Result<()> {
     let signal = SIGNAL.get_or_init(Arc::default);
-    let numbers = [SIGHUP, SIGINT, SIGTERM].into_iter();
-    for number in numbers.filter(|&number| number != SIGHUP || !is_ignored(number)) {
-        signal_hook::flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
+    for number in signals() {
+        flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
     }
     // Where it is ignored, the system buries our children itself, and how they ended is lost.
-    signal_hook::flag::register(SIGCHLD, Arc::new(AtomicBool::new(false)))?;
+    flag::register(SIGCHLD, Arc::new(AtomicBool::new(false)))?;
     Ok(())
+}
+
+/// Prepares for printing a document piece by piece: a signal from here on is obeyed where it can be closed,
+/// and a second one at once, since a file may be read without an end.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn prepare_document() -> io::Result<()> {
+    let is_second = Arc::new(AtomicBool::new(false));
+    for number in signals() {
+        flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&is_second))?;
+        flag::register(number, Arc::clone(&is_second))?;
+    }
+    prepare()
+}
+
+/// Returns the signals that ask to stop.
+fn signals() -> impl Iterator<Item = i32> {
+    [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| number != SIGHUP || !is_ignored(number))
 }
 
 /// Returns whether a signal is ignored, as `nohup` starts programs, as far as the system shows.
@@ -72,7 +91,7 @@ fn is_ignored(signal: i32) -> bool {
 /// Makes a file that grows too large an error instead of an end, also one that holds input.
 pub(super) fn survive_file_size_limit() {
     // Without it things are as the system has them.
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
 /// Returns the signal that asked to stop, if one did.

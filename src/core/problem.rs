@@ -17,7 +17,7 @@ listed! {
         /// not one JSON object; skipped
         MalformedLine = "malformed-line",
         /// an unfinished last line, of a crash or of a writer still at work; skipped
-        UnfinishedLine = "torn-line",
+        UnfinishedLine = "unfinished-line",
         /// a line without id, of another program; not an entry
         ForeignLine = "foreign-line",
         /// ignored
@@ -40,8 +40,6 @@ listed! {
         Unreachable = "unreachable",
         /// the file was of an old version and was migrated in the same step
         Migrated = "migrated",
-        /// an option does nothing with this format
-        Usage = "usage",
         /// a file in a folder of sessions is not a session
         NotASession = "not-a-session",
         /// some files or folders could not be searched for sessions: permission denied

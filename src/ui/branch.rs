@@ -7,7 +7,7 @@ use super::entry::{self, ShortIds};
 use super::escape;
 use super::json::{BranchRow, Branched, StoredTime};
 use super::list::{Column, Listing};
-use super::output::Output;
+use super::output::{JsonList, Output};
 use super::report::Report;
 use super::screen::Screen;
 use crate::core::edit::branch::{Fork, NewSession, WrittenFork};
@@ -22,6 +22,8 @@ use crate::core::words::counted;
 pub(crate) struct ForkReport<'a> {
     /// The session that is forked.
     pub session: &'a Session,
+    /// Its file.
+    pub source: &'a Path,
     pub fork: &'a Fork,
     /// What the new session's header says.
     pub new: &'a NewSession,
@@ -41,9 +43,14 @@ pub(crate) struct ForkReport<'a> {
 
 impl<'a> ForkReport<'a> {
     /// Takes a fork of which nothing is written yet.
-    pub(crate) fn new(session: &'a Session, fork: &'a Fork, new: &'a NewSession, agent: Agent) -> Self {
+    pub(crate) fn new(
+        (session, source): (&'a Session, &'a Path),
+        fork: &'a Fork,
+        new: &'a NewSession,
+        agent: Agent,
+    ) -> Self {
         let (written, path, cancelled_by) = (None, None, None);
-        Self { session, fork, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
+        Self { session, source, fork, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
     }
 
     /// Prints what was made, or would be, and how to go on.
@@ -89,7 +96,8 @@ impl<'a> ForkReport<'a> {
         Branched {
             cancelled: self.cancelled_by.is_some(),
             dry_run: self.is_dry.then_some(true),
-            entry_id: self.session.id(self.fork.entry),
+            path: self.source.display().to_string(),
+            target_id: self.session.id(self.fork.entry),
             selected_text: self.fork.selected_text.as_deref(),
             session_file: self.path.map(|path| path.display().to_string()),
             session_id: is_made.then_some(&self.new.id),
@@ -107,26 +115,17 @@ impl<'a> ForkReport<'a> {
 /// As [`Bodies::words`], and what the system says.
 pub(crate) fn json(session: &Session, nodes: &[NodeId], is_array: bool, output: &mut Output) -> anyhow::Result<()> {
     output.hold();
-    let mut bodies = Bodies::new(session);
-    let mut mark = if is_array { "[" } else { "" };
+    let (mut bodies, mut list) = (Bodies::new(session), JsonList::new(is_array));
     for &node in nodes {
         let row = BranchRow {
-            entry_id: session.id(node),
+            id: session.id(node),
             parent_id: session.parent(node).map(|parent| session.id(parent)),
             timestamp: StoredTime::of(&mut bodies, node)?,
             text: &bodies.words(node)?,
         };
-        output.text(mark)?;
-        output.json(&serde_json::to_vec(&row)?)?;
-        mark = if is_array { "," } else { "\n" };
+        list.add(output, &row)?;
     }
-    let end = match (is_array, nodes.is_empty()) {
-        (true, true) => "[]\n",
-        (true, false) => "]\n",
-        (false, true) => "",
-        (false, false) => "\n",
-    };
-    Ok(output.text(end)?)
+    Ok(list.end(output)?)
 }
 
 /// Prints where a session can be forked: ids and texts, in a table also the times.

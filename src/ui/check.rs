@@ -4,29 +4,34 @@
 use std::io;
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::escape;
-use super::output::Output;
+use super::output::{JsonList, Output};
 use super::paint::{Ink, Paint};
 use super::screen::Screen;
-use super::tips::{self, TipText};
+use super::tips::{TipRow, table};
 use crate::core::check::policy::{Counts, Found, Policy};
-use crate::core::check::why::{Resume, ResumeTip};
+use crate::core::check::why::Resume;
 use crate::core::check::{Code, Finding, Severity};
-use crate::core::time;
+use crate::core::error::Error;
+use crate::core::session::body::Bodies;
+use crate::core::tree::tips;
 use crate::core::words::counted;
 
 /// The format of findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FindingFormat {
-    /// For people.
+    /// For people
     Text,
-    /// One JSON object per finding.
+    /// One array of objects
     Json,
-    /// Annotations of GitHub Actions.
+    /// One object a line
+    Jsonl,
+    /// Annotations of GitHub Actions
     Github,
-    /// One SARIF 2.1.0 document.
+    /// One SARIF 2.1.0 document, for code scanning
     Sarif,
 }
 
@@ -38,6 +43,11 @@ impl FindingFormat {
     pub(crate) fn most(self) -> Option<usize> {
         (self == Self::Text).then_some(SHOWN)
     }
+
+    /// Returns whether the findings are one document, which is to be closed whatever happens.
+    pub(crate) fn is_document(self) -> bool {
+        matches!(self, Self::Json | Self::Sarif)
+    }
 }
 
 /// Prints findings one by one, so that they need not be in memory.
@@ -47,6 +57,9 @@ pub(crate) struct Findings {
     form: FindingFormat,
     screen: Screen,
     count: usize,
+    list: JsonList,
+    /// Returns the signal that asked to stop, if one did.
+    stop: fn() -> Option<i32>,
 }
 
 #[derive(Serialize)]
@@ -71,8 +84,9 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub(crate) fn new(form: FindingFormat, screen: Screen) -> io::Result<Self> {
-        let mut findings = Self { output: Output::new(), form, screen, count: 0 };
+    pub(crate) fn new(form: FindingFormat, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
+        let list = JsonList::new(form == FindingFormat::Json);
+        let mut findings = Self { output: Output::new(), form, screen, count: 0, list, stop };
         if form == FindingFormat::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
@@ -83,14 +97,13 @@ impl Findings {
     /// Prints what was found in a file.
     ///
     /// # Errors
-    /// The core's [`Error`](crate::core::error::Error) if the file cannot be read, also if it cannot be
-    /// read again; else what the system says.
+    /// The core's [`Error`] if the file cannot be read, also if it cannot be read again, and
+    /// [`Error::Interrupted`]; else what the system says.
     pub(crate) fn file(&mut self, path: &Path, policy: &Policy, found: Found) -> anyhow::Result<()> {
         let name = path.display().to_string();
         let seen = match found {
             Found::Failed(error) => return Err(error.into()),
-            Found::Many(checked) => policy
-                .findings(path, &checked, &mut |finding| -> anyhow::Result<()> { Ok(self.push(&name, &finding)?) })?,
+            Found::Many(checked) => policy.findings(path, &checked, &mut |finding| self.push(&name, &finding))?,
             Found::Few(findings, seen) => {
                 findings.iter().try_for_each(|finding| self.push(&name, finding))?;
                 seen
@@ -104,13 +117,16 @@ impl Findings {
         Ok(())
     }
 
-    fn push(&mut self, path: &str, finding: &Finding) -> io::Result<()> {
+    fn push(&mut self, path: &str, finding: &Finding) -> anyhow::Result<()> {
+        if let Some(signal) = (self.stop)() {
+            return Err(Error::Interrupted { signal }.into());
+        }
         self.count += 1;
         match self.form {
-            FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen)),
-            FindingFormat::Json => {
+            FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen))?,
+            FindingFormat::Json | FindingFormat::Jsonl => {
                 let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
-                self.output.json_line(&FindingRow {
+                let row = FindingRow {
                     path,
                     code: code.id(),
                     name: code.name(),
@@ -121,14 +137,16 @@ impl Findings {
                     effect,
                     fix,
                     unreachable: *unreachable,
-                })
+                };
+                self.list.add(&mut self.output, &row)?;
             }
-            FindingFormat::Github => self.output.text(&github(path, finding)),
+            FindingFormat::Github => self.output.text(&github(path, finding))?,
             FindingFormat::Sarif => {
                 let comma = if self.count == 1 { "\n" } else { ",\n" };
-                self.output.json(format!("{comma}{}", sarif(path, finding)).as_bytes())
+                self.output.json(format!("{comma}{}", sarif(path, finding)).as_bytes())?;
             }
         }
+        Ok(())
     }
 
     /// Prints that there is more of one kind than a person wants to read.
@@ -156,6 +174,7 @@ impl Findings {
     pub(crate) fn finish(mut self, counts: Option<Counts>) -> io::Result<()> {
         match (self.form, counts) {
             (FindingFormat::Sarif, _) => self.output.json(b"\n]}]}\n")?,
+            (FindingFormat::Json, _) => self.list.end(&mut self.output)?,
             (FindingFormat::Text, Some(counts)) if self.count > 0 || counts.files > 1 => {
                 self.output.text(&self.screen.folded(&summary(counts), 2))?
             }
@@ -294,59 +313,33 @@ struct ResumeRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     why: &'a str,
-    tips: Vec<ResumeTipRow<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResumeTipRow<'a> {
-    entry_id: &'a str,
-    line: u32,
-    active: bool,
-    timestamp: Option<String>,
-    messages: Option<usize>,
-    text: &'a str,
+    tips: Vec<TipRow<'a>>,
 }
 
 /// Prints where agents resume and why, with all tips.
 ///
 /// # Errors
-/// [`io::Error`] of the output.
-pub(crate) fn why(path: &str, why: &Resume, json: bool, screen: &Screen) -> io::Result<()> {
-    let mut output = Output::new();
+/// As [`Bodies::words`], or what the system says of writing.
+pub(crate) fn why(path: &str, resume: &Resume, json: bool, screen: &Screen) -> anyhow::Result<()> {
+    let Resume { session, leaf, why } = resume;
+    let (mut output, mut bodies) = (Output::new(), Bodies::new(session));
+    let place = leaf.map(|leaf| (session.id(leaf), session.line(leaf)));
+    let tips = tips::of(session, *leaf);
     if json {
-        let tips = why.tips.iter().map(|tip| ResumeTipRow {
-            entry_id: &tip.id,
-            line: tip.line,
-            active: tip.is_active,
-            timestamp: tip.stamp.ms().map(time::iso),
-            messages: tip.messages,
-            text: &tip.words,
-        });
-        let tips = tips.collect();
-        let leaf_id = why.leaf.as_deref();
-        output.json_line(&ResumeRow { path, leaf_id, line: why.line, why: &why.why, tips })?;
-        return output.finish();
+        let tips = tips.iter().map(|tip| TipRow::new(&mut bodies, tip)).collect::<Result<_, _>>()?;
+        let (leaf_id, line) = place.unzip();
+        output.json_line(&ResumeRow { path, leaf_id, line, why, tips })?;
+        return Ok(output.finish()?);
     }
-    let mut out = String::new();
-    let leaf = match (&why.leaf, why.line) {
-        (Some(leaf), Some(line)) => format!("{leaf}, line {line}"),
-        _ => "no entry".to_owned(),
-    };
-    out.push_str("agents resume at ");
+    let mut out = String::from("agents resume at ");
+    let leaf = place.map_or("no entry".to_owned(), |(leaf, line)| format!("{leaf}, line {line}"));
     screen.paint.push(&mut out, Ink::Active, &escape::line(&leaf));
-    out.push_str(&format!(": {}\n", escape::line(&why.why)));
+    out.push_str(&format!(": {}\n", escape::line(why)));
     output.text(&screen.folded(&out, 2))?;
-    if !why.tips.is_empty() {
-        let text = |tip: &ResumeTip| {
-            let ResumeTip { id, stamp, messages, is_active, words, .. } = tip.clone();
-            TipText { id, stamp, messages, is_active, label: None, words, ink: Ink::Plain }
-        };
-        let tips: Vec<_> = why.tips.iter().map(text).collect();
-        let headings = ["tip", "last message", "messages", "text"];
-        tips::table(&mut output, headings, &tips, screen)?;
+    if !tips.is_empty() {
+        table(&mut output, &mut bodies, &tips, screen)?;
     }
-    output.finish()
+    Ok(output.finish()?)
 }
 
 #[cfg(test)]

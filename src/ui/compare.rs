@@ -124,7 +124,7 @@ impl<'s> DifferenceText<'s> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct MessageRow<'a> {
-    entry_id: &'a str,
+    id: &'a str,
     role: &'a str,
     tokens: u64,
     text: String,
@@ -157,7 +157,7 @@ struct StateRow<'a> {
     mode_data: Option<ChangeRow<Option<Box<RawValue>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     service_tier: Option<ChangeRow<Option<Box<RawValue>>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "selectedMCPToolNames", skip_serializing_if = "Option::is_none")]
     selected_mcp_tool_names: Option<ChangeRow<Option<Box<RawValue>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     injected_ttsr_rules: Option<ChangeRow<&'a [String]>>,
@@ -189,7 +189,7 @@ impl<'a> DifferenceRow<'a> {
         let session = bodies.session();
         let mut row = |&SizedMessage { message, tokens }: &SizedMessage| {
             let text = compare::words(bodies, message)?;
-            Ok(MessageRow { entry_id: session.id(message.node()), role: message.role(session), tokens, text })
+            Ok(MessageRow { id: session.id(message.node()), role: message.role(session), tokens, text })
         };
         let mut rows = |messages: &[SizedMessage]| messages.iter().map(&mut row).collect::<Result<_>>();
         let id = |context: &Context| context.leaf.map(|leaf| session.id(leaf));

@@ -205,13 +205,14 @@ pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Conte
     let state = &context.settings;
     let mut rest = b"]".to_vec();
     let mut settings = Object::resume(&mut rest);
+    settings.strings("entryIds", context.messages.iter().map(|item| bodies.session().id(item.node())));
     settings.str("thinkingLevel", &state.thinking_level);
     state.configured_thinking_level.iter().for_each(|level| _ = settings.str("configuredThinkingLevel", level));
     settings.json("models", &serde_json::to_vec(&state.models)?).str("mode", &state.mode);
     let stored = [
         ("modeData", &state.mode_data),
         ("serviceTier", &state.service_tier),
-        ("selectedMcpToolNames", &state.mcp_tools),
+        ("selectedMCPToolNames", &state.mcp_tools),
     ];
     for (name, value) in stored {
         value.iter().for_each(|value| _ = settings.json(name, value.as_bytes()));

@@ -1,4 +1,4 @@
-//! Exit codes. Each is listed once, here; the tables in the README and the man page are made from it. Each is listed once, here; the tables in the README and the man page are made from it.
+//! Exit codes. Each is listed once, here; the tables in the README and the man page are made from it.
 
 use std::process::ExitCode;
 
@@ -9,9 +9,9 @@ listed! {
     Exit,
     /// Returns the exit code.
     code: u8 {
-        /// done; also nothing found
+        /// done; also nothing to do
         Done = 0,
-        /// a check says no
+        /// a check says no, or a search found nothing
         SaysNo = 1,
         /// could not: wrong usage, no session, no such entry, the file cannot be read or written
         CouldNot = 2,

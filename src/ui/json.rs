@@ -1,13 +1,11 @@
-//! The JSON objects of commands. They are a contract, documented in the README: keys may be added, never
-//! changed or removed.
+//! The JSON objects of commands. They are a contract, `src/help/json.md`: keys may be added, never changed
+//! or removed.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::core::edit::label::LabelEdit;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::text;
@@ -36,25 +34,6 @@ pub(crate) struct TreeRow<'a> {
     pub active: bool,
     pub leaf: bool,
     pub children: usize,
-    pub text: &'a str,
-}
-
-/// The end of a branch (`tree --tips --json`).
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TipRow<'a> {
-    pub entry_id: &'a str,
-    pub timestamp: StoredTime,
-    /// How many messages only this branch has.
-    pub messages: usize,
-    /// The branch point above; null for a branch that starts at a root.
-    pub fork_id: Option<&'a str>,
-    /// Whether the leaf is at the tip, or hidden below it.
-    pub leaf: bool,
-    /// The last entry's label.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<&'a str>,
-    /// The words of the branch's first user message, else of its last entry.
     pub text: &'a str,
 }
 
@@ -115,44 +94,49 @@ fn push_number(out: &mut Vec<u8>, mut number: usize) {
 
 /// A label (`label SESSION --json`).
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct LabelRow<'a> {
-    pub target_id: &'a str,
+    /// The labelled entry.
+    pub id: &'a str,
     pub label: Option<&'a str>,
     pub timestamp: StoredTime,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exists: Option<bool>,
+    /// In a list only.
+    #[serde(flatten)]
+    pub place: Option<LabelPlace>,
+}
+
+/// What a label of a list hangs at.
+#[derive(Debug, Serialize)]
+pub(crate) struct LabelPlace {
+    pub exists: bool,
+    /// The words of the entry.
+    pub text: Option<String>,
 }
 
 /// A label that was set or cleared (`label SESSION ENTRY NAME --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LabelChange<'a> {
-    /// The new entry's id.
-    pub entry_id: &'a str,
+    /// The file that it was written into.
+    pub path: String,
+    /// The labelled entry.
     pub target_id: &'a str,
     /// The label; null if it was cleared.
     pub label: Option<&'a str>,
-    /// The file, if it was named by other than its path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_file: Option<String>,
+    /// The label before.
+    pub was: Option<&'a str>,
+    /// The ids of the new entries.
+    pub written: &'a [String],
     /// False if the line is in the file, but could not be synced to the disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<bool>,
-}
-
-impl<'a> LabelChange<'a> {
-    /// Makes the object of a change that was written.
-    pub(crate) fn of(entry_id: &'a str, edit: &'a LabelEdit, file: Option<&Path>, synced: Option<bool>) -> Self {
-        let session_file = file.map(|file| file.display().to_string());
-        Self { entry_id, target_id: &edit.target, label: edit.name.as_deref(), session_file, synced }
-    }
 }
 
 /// What a move did (`navigate --json`).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Navigated<'a> {
+    /// The file that was read, or written into.
+    pub path: String,
     /// Whether the leaf was already there.
     pub noop: bool,
     /// Whether a hook said no.
@@ -182,9 +166,6 @@ pub(crate) struct Navigated<'a> {
     pub written: &'a [String],
     /// The context at the new leaf.
     pub context: ContextSize<'a>,
-    /// The file, if it was named by other than its path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_file: Option<String>,
     /// False if what was written is in the file, but could not be synced to the disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<bool>,
@@ -209,11 +190,14 @@ pub(crate) struct Branched<'a> {
     /// Whether this only reports what would be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
+    /// The file that was read.
+    pub path: String,
     /// The entry that was named.
-    pub entry_id: &'a str,
+    pub target_id: &'a str,
     /// The text of the user message that it forks at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<&'a str>,
+    /// The new file.
     pub session_file: Option<String>,
     pub session_id: Option<&'a str>,
     /// The file that it comes from.
@@ -228,7 +212,7 @@ pub(crate) struct Branched<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BranchRow<'a> {
-    pub entry_id: &'a str,
+    pub id: &'a str,
     pub parent_id: Option<&'a str>,
     pub timestamp: StoredTime,
     pub text: &'a str,

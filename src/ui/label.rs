@@ -1,14 +1,15 @@
 //! Labels: one, all of a session, and those that were set or cleared.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
 use super::entry::{self, ShortIds};
 use super::escape;
 use super::fit;
-use super::json::{LabelChange, LabelRow, StoredTime};
+use super::json::{LabelChange, LabelPlace, LabelRow, StoredTime};
 use super::list::{Column, Listing};
-use super::output::Output;
+use super::output::{JsonList, Output};
 use super::paint::Ink;
 use super::report::Report;
 use super::screen::Screen;
@@ -28,37 +29,50 @@ pub(crate) struct LabelReport<'a> {
     pub words: &'a [String],
     /// The ids of the new entries.
     pub ids: &'a [String],
-    /// Whether they come from a list: then programs get an array.
-    pub is_list: bool,
-    /// The file, if it was named by other than its path.
-    pub found: Option<&'a Path>,
+    pub path: &'a Path,
+    /// Whether that is another than was named.
+    pub was_found: bool,
     /// False if what was written could not be synced.
     pub synced: Option<bool>,
 }
 
 impl LabelReport<'_> {
-    /// Prints what was done.
+    /// Prints what was done for people.
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub(crate) fn print(&self, is_json: bool, screen: &Screen, report: Report) -> io::Result<()> {
+    pub(crate) fn print(&self, screen: &Screen, report: Report) -> io::Result<()> {
         let mut output = Output::new();
-        if is_json {
-            let rows = self.ids.iter().zip(self.edits);
-            let rows: Vec<_> = rows.map(|(id, edit)| LabelChange::of(id, edit, self.found, self.synced)).collect();
-            match self.is_list {
-                true => output.json_line(&rows)?,
-                false => rows.iter().try_for_each(|row| output.json_line(row))?,
-            }
-            return output.finish();
-        }
         for (edit, words) in self.edits.iter().zip(self.words) {
             output.text(&self.row(edit, words, screen))?;
         }
         self.edits.iter().for_each(|edit| self.hint(edit, report));
-        if let Some(file) = self.found {
-            output.text(&format!("in {}\n", escape::line(&file.display().to_string())))?;
+        if self.was_found {
+            output.text(&format!("in {}\n", escape::line(&self.path.display().to_string())))?;
         }
+        output.finish()
+    }
+
+    /// Prints what was done as an object for each label, all of them as an array or one a line.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn json(&self, is_array: bool) -> io::Result<()> {
+        let (mut output, mut list) = (Output::new(), JsonList::new(is_array));
+        let mut labels: HashMap<&str, Option<&str>> = HashMap::new();
+        for (written, LabelEdit { target, name }) in self.ids.chunks(1).zip(self.edits) {
+            let before = || Some(self.session.label(self.session.find(target)?)?.name.as_str());
+            let row = LabelChange {
+                path: self.path.display().to_string(),
+                target_id: target,
+                label: name.as_deref(),
+                was: labels.insert(target, name.as_deref()).unwrap_or_else(before),
+                written,
+                synced: self.synced,
+            };
+            list.add(&mut output, &row)?;
+        }
+        list.end(&mut output)?;
         output.finish()
     }
 
@@ -96,25 +110,30 @@ pub(crate) fn one(session: &Session, node: NodeId, is_json: bool, output: &mut O
         let mut bodies = Bodies::new(session);
         let timestamp = label.map_or(Ok(StoredTime::Absent), |label| StoredTime::of(&mut bodies, label.set_by))?;
         let label = label.map(|label| label.name.as_str());
-        return Ok(output.json_line(&LabelRow { target_id: session.id(node), label, timestamp, exists: None })?);
+        return Ok(output.json_line(&LabelRow { id: session.id(node), label, timestamp, place: None })?);
     }
     let text = label.map(|label| format!("{}\n", escape::line(&label.name)));
     Ok(output.text(&text.unwrap_or_default())?)
 }
 
-/// Prints all labels as an array.
+/// Prints all labels as an array, or one a line.
 ///
 /// # Errors
-/// As [`Bodies::entry`], and what the system says.
-pub(crate) fn json(session: &Session, output: &mut Output) -> anyhow::Result<()> {
-    let mut bodies = Bodies::new(session);
-    let mut rows = Vec::new();
+/// As [`Bodies::words`], and what the system says.
+pub(crate) fn json(session: &Session, is_array: bool, output: &mut Output) -> anyhow::Result<()> {
+    output.hold();
+    let (mut bodies, mut list) = (Bodies::new(session), JsonList::new(is_array));
     for label in label::in_order(session) {
-        let timestamp = StoredTime::of(&mut bodies, label.set_by)?;
-        let exists = Some(label.target.is_some());
-        rows.push(LabelRow { target_id: &label.target_id, label: Some(&label.name), timestamp, exists });
+        let text = label.target.map(|target| bodies.words(target)).transpose()?;
+        let row = LabelRow {
+            id: &label.target_id,
+            label: Some(&label.name),
+            timestamp: StoredTime::of(&mut bodies, label.set_by)?,
+            place: Some(LabelPlace { exists: text.is_some(), text }),
+        };
+        list.add(output, &row)?;
     }
-    Ok(output.json_line(&rows)?)
+    Ok(list.end(output)?)
 }
 
 /// Prints all labels as a table; nothing if there are none.

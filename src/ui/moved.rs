@@ -32,8 +32,8 @@ pub(crate) struct MoveReport<'a> {
     /// False if what was written could not be synced.
     pub synced: Option<bool>,
     pub path: &'a Path,
-    /// The same, if it was named by other than its path.
-    pub found: Option<&'a Path>,
+    /// Whether that is another than was named.
+    pub was_found: bool,
     /// The agent that goes on with it.
     pub agent: Agent,
 }
@@ -81,6 +81,7 @@ impl MoveReport<'_> {
         let id = |node: Option<NodeId>| node.map(|node| session.id(node));
         let summary = self.outcome.summary();
         Navigated {
+            path: self.path.display().to_string(),
             noop: self.is_noop(),
             cancelled: matches!(self.outcome, MoveOutcome::Cancelled { .. }),
             dry_run: self.is_dry.then_some(true),
@@ -100,7 +101,6 @@ impl MoveReport<'_> {
                 models: &state.models,
                 mode: &state.mode,
             },
-            session_file: self.found.map(|file| file.display().to_string()),
             synced: self.synced,
         }
     }
@@ -123,7 +123,7 @@ impl MoveReport<'_> {
         }
         if !self.outcome.ids().is_empty() {
             rows.push(("written", escape::line(&self.outcome.ids().join(", ")).into_owned()));
-            rows.extend(self.found.map(|file| (FILE, escape::line(&file.display().to_string()).into_owned())));
+            rows.extend(self.was_found.then(|| (FILE, escape::line(&self.path.display().to_string()).into_owned())));
         }
         let state = &self.view.context.settings;
         let model = state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();

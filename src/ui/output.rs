@@ -109,6 +109,54 @@ impl Output {
     }
 }
 
+/// A list for programs: one array, or one item a line.
+#[derive(Debug)]
+pub(crate) struct JsonList {
+    /// What stands before the next item of an array; `None` for lines.
+    mark: Option<&'static str>,
+}
+
+impl JsonList {
+    /// Begins a list.
+    pub(crate) fn new(is_array: bool) -> Self {
+        Self { mark: is_array.then_some("[") }
+    }
+
+    /// Writes a value as an item.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn add(&mut self, output: &mut Output, value: &impl Serialize) -> io::Result<()> {
+        self.add_json(output, &serde_json::to_vec(value)?)
+    }
+
+    /// Writes JSON text as an item.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn add_json(&mut self, output: &mut Output, json: &[u8]) -> io::Result<()> {
+        output.text(self.mark.unwrap_or_default())?;
+        output.json(json)?;
+        match &mut self.mark {
+            Some(mark) => *mark = ",",
+            None => output.text("\n")?,
+        }
+        Ok(())
+    }
+
+    /// Writes the end of the list.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn end(self, output: &mut Output) -> io::Result<()> {
+        output.text(match self.mark {
+            Some("[") => "[]\n",
+            Some(_) => "]\n",
+            None => "",
+        })
+    }
+}
+
 /// Returns JSON text, whole strings only, safe to be written: invalid UTF-8 becomes U+FFFD, and for a
 /// terminal characters that it might obey are escaped.
 pub(crate) fn safe_json(json: &[u8], is_terminal: bool) -> Cow<'_, [u8]> {
@@ -136,11 +184,5 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
-    }
-}
-
-impl Default for Output {
-    fn default() -> Self {
-        Self::new()
     }
 }

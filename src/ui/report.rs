@@ -121,23 +121,31 @@ pub struct Report {
     pub is_watched: bool,
 }
 
-#[derive(Serialize)]
-struct StderrMessage<'a> {
+/// A warning or an error as an object, the same wherever it stands.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReportRow<'a> {
     kind: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
+    path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
 }
 
+impl<'a> From<&'a Failure> for ReportRow<'a> {
+    fn from(Failure { kind, message, file, line, hint, .. }: &'a Failure) -> Self {
+        let path = file.as_ref().map(|file| file.display().to_string());
+        Self { kind: kind.name(), message, path, line: *line, hint: hint.as_deref() }
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 enum StderrLine<'a, T = ()> {
-    Warning(StderrMessage<'a>),
-    Error(StderrMessage<'a>),
+    Warning(ReportRow<'a>),
+    Error(ReportRow<'a>),
     Result(T),
 }
 
@@ -154,17 +162,12 @@ impl Report {
         if self.quiet {
             return;
         }
-        let file = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
+        let path = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
         if self.json {
-            return self.object(&StderrLine::<()>::Warning(StderrMessage {
-                kind: kind.name(),
-                message,
-                file,
-                line,
-                hint: None,
-            }));
+            let warning = ReportRow { kind: kind.name(), message, path, line, hint: None };
+            return self.object(&StderrLine::<()>::Warning(warning));
         }
-        self.line("warning", Ink::Warning, &format!("{}{message}", place(file.as_deref(), line)));
+        self.line("warning", Ink::Warning, &format!("{}{message}", place(path.as_deref(), line)));
     }
 
     /// Prints text that is complete and escaped.
@@ -197,20 +200,15 @@ impl Report {
 
     /// Prints a failure.
     pub fn failure(self, failure: &Failure) {
-        let Failure { kind, message, lines, file, line, hint, .. } = failure;
-        let file = file.as_ref().map(|file| file.display().to_string());
-        let hint = hint.as_deref().filter(|_| !self.quiet);
+        let row = ReportRow::from(failure);
+        let row = ReportRow { hint: row.hint.filter(|_| !self.quiet), ..row };
         if self.json {
-            return self.object(&StderrLine::<()>::Error(StderrMessage {
-                kind: kind.name(),
-                message,
-                file,
-                line: *line,
-                hint,
-            }));
+            return self.object(&StderrLine::<()>::Error(row));
         }
-        let (head, rest) = lines.split_first().map_or((&message[..], &[][..]), |(head, rest)| (&head[..], rest));
-        self.line("error", Ink::Error, &format!("{}{head}", place(file.as_deref(), *line)));
+        let ReportRow { message, path, line, hint, .. } = row;
+        let lines = &failure.lines;
+        let (head, rest) = lines.split_first().map_or((message, &[][..]), |(head, rest)| (&head[..], rest));
+        self.line("error", Ink::Error, &format!("{}{head}", place(path.as_deref(), line)));
         print(&rest.iter().map(|line| format!("{}\n", escape::line(line))).collect::<String>());
         if let Some(hint) = hint {
             self.line("hint", Ink::Strong, hint);
@@ -240,10 +238,10 @@ pub(crate) fn resume(agent: Agent, path: &Path) -> String {
     format!("{command} {}", shell_word(path.as_os_str()))
 }
 
-fn place(file: Option<&str>, line: Option<u32>) -> String {
-    match (file, line) {
-        (Some(file), Some(line)) => format!("{file}:{line}: "),
-        (Some(file), None) => format!("{file}: "),
+fn place(path: Option<&str>, line: Option<u32>) -> String {
+    match (path, line) {
+        (Some(path), Some(line)) => format!("{path}:{line}: "),
+        (Some(path), None) => format!("{path}: "),
         (None, Some(line)) => format!("line {line}: "),
         (None, None) => String::new(),
     }

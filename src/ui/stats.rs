@@ -128,7 +128,7 @@ struct AmountsRow {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CompactionRow<'a> {
-    entry_id: &'a str,
+    id: &'a str,
     hidden_messages: usize,
     hidden_tokens: u64,
     tokens_before: Option<u64>,
@@ -156,7 +156,7 @@ impl<'a> StatsRow<'a> {
         });
         let assistant = usage.sources.iter().find(|source| source.name == "assistant");
         let compaction = stats.compaction.map(|compaction| CompactionRow {
-            entry_id: session.id(compaction.node),
+            id: session.id(compaction.node),
             hidden_messages: compaction.hidden.messages,
             hidden_tokens: compaction.hidden.tokens,
             tokens_before: compaction.tokens_before,

@@ -11,44 +11,38 @@ use super::escape;
 use super::fit;
 use super::list::{CHUNK, Column, Listing};
 use super::output::Output;
+use super::report::{Failure, ReportRow};
 use super::screen::Screen;
 use crate::core::migrate::file::{Outcome, Status};
 use crate::core::words::counted;
 
-/// What became of a file, as JSON.
+/// What became of a file, for programs.
 #[derive(Debug, Serialize)]
-pub(crate) struct MigrationRow {
+pub(crate) struct MigrationRow<'a> {
     path: String,
     from: Option<u32>,
     to: Option<u32>,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    error: Option<ReportRow<'a>>,
 }
 
-/// Returns the row of a file (`migrate --json`).
-pub(crate) fn row(path: &Path, outcome: &Outcome) -> MigrationRow {
-    let error = outcome.error.as_ref().map(ToString::to_string);
-    MigrationRow {
-        path: path.display().to_string(),
-        from: outcome.from,
-        to: outcome.to,
-        status: outcome.status.name(),
-        error,
+impl<'a> MigrationRow<'a> {
+    /// Makes the row of a file, with what is to be said of its error.
+    pub(crate) fn new(path: &Path, outcome: &Outcome, failure: Option<&'a Failure>) -> Self {
+        let Outcome { from, to, status, .. } = *outcome;
+        let error = failure.map(ReportRow::from);
+        Self { path: path.display().to_string(), from, to, status: status.name(), error }
     }
 }
 
-/// Prints a row for each file, or for people a table and a line of counts.
+/// Prints a table and a line of counts.
 ///
 /// # Errors
 /// [`io::Error`] of the output.
-pub(crate) fn print(files: &[(&Path, &Outcome)], is_json: bool, screen: &Screen) -> io::Result<()> {
+pub(crate) fn print(files: &[(&Path, &Outcome)], screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
-    if is_json {
-        files.iter().try_for_each(|(path, outcome)| output.json_line(&row(path, outcome)))?;
-    } else {
-        output.text(&table(files, screen))?;
-    }
+    output.text(&table(files, screen))?;
     output.finish()
 }
 

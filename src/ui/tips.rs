@@ -1,95 +1,124 @@
-//! The ends of branches for people: narrow rows (`tree --tips`), or a table (`check --why`). Which tips
-//! there are comes from core, their words from `cmd`.
+//! The ends of branches (`tree --tips`, `check --why-leaf`): narrow rows, a table, or objects for programs.
 
-use std::io;
+use serde::Serialize;
 
+use super::entry::{self, ShortIds};
 use super::escape;
 use super::fit::{self, Shrink};
+use super::json::StoredTime;
 use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::time::{self, Stamp};
+use crate::core::error::Result;
+use crate::core::session::body::Bodies;
+use crate::core::time;
+use crate::core::tree::tips::Tip;
 
-/// The parts of a tip that are shown.
-#[derive(Clone, Debug)]
-pub(crate) struct TipText {
-    /// The entry's id, as far as it is shown.
-    pub id: String,
-    /// When the branch was last added to.
-    pub stamp: Stamp,
-    /// How many messages it has, if they were counted.
-    pub messages: Option<usize>,
-    /// Whether the leaf is there.
-    pub is_active: bool,
-    pub label: Option<String>,
-    /// The words that distinguish it.
-    pub words: String,
-    /// The colour of the words.
-    pub ink: Ink,
+/// A tip, for programs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TipRow<'s> {
+    id: &'s str,
+    fork_id: Option<&'s str>,
+    timestamp: StoredTime,
+    messages: usize,
+    leaf: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<&'s str>,
+    text: String,
 }
 
-impl TipText {
-    fn dot(&self, screen: &Screen) -> &'static str {
-        match (self.is_active, screen.paint.ascii) {
-            (true, true) => "* ",
-            (true, false) => "• ",
-            (false, _) => "",
-        }
-    }
-
-    fn label(&self) -> String {
-        self.label.as_ref().map(|label| format!("[{}] ", escape::line(label))).unwrap_or_default()
-    }
-
-    fn count(&self) -> String {
-        self.messages.map_or_else(|| "-".to_owned(), |messages| messages.to_string())
-    }
-
-    fn cells(&self, screen: &Screen) -> Vec<String> {
-        vec![
-            escape::line(&self.id).into_owned(),
-            time::minute(self.stamp),
-            self.count(),
-            format!("{}{}{}", self.dot(screen), self.label(), escape::line(&self.words)),
-        ]
+impl<'s> TipRow<'s> {
+    /// Makes the row of a tip.
+    ///
+    /// # Errors
+    /// As [`Bodies::words`].
+    pub(crate) fn new(bodies: &mut Bodies<'s>, tip: &Tip) -> Result<Self> {
+        let session = bodies.session();
+        Ok(Self {
+            id: session.id(tip.node),
+            fork_id: tip.fork.map(|fork| session.id(fork)),
+            timestamp: StoredTime::of(bodies, tip.node)?,
+            messages: tip.messages,
+            leaf: tip.has_leaf,
+            label: session.label(tip.node).map(|label| label.name.as_str()),
+            text: bodies.words(tip.first)?,
+        })
     }
 }
 
-/// Prints tips as a table of id, time, messages and words.
-///
-/// # Errors
-/// [`io::Error`] of the output.
-pub(crate) fn table(
-    output: &mut Output,
-    [id, when, count, text]: [&'static str; 4],
-    tips: &[TipText],
-    screen: &Screen,
-) -> io::Result<()> {
-    let [ids, digits] = widths(tips);
-    let columns =
-        [Column::Whole(id, ids), Column::Whole(when, 16), Column::Number(count, digits), Column::Text(text, 0)];
-    Listing::new(&columns, screen).print(output, tips, |tip| Ok(tip.cells(screen)))
+/// The parts of a tip that people see, escaped.
+struct TipText {
+    id: String,
+    when: String,
+    messages: usize,
+    dot: &'static str,
+    label: String,
+    words: String,
+    ink: Ink,
+}
+
+/// Returns what is shown of tips.
+fn texts(bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> Result<Vec<TipText>> {
+    let session = bodies.session();
+    let ids = ShortIds::new(session);
+    let mut text = |tip: &Tip| {
+        let traits = session.traits(tip.first);
+        let label = session.label(tip.node).map(|label| format!("[{}] ", escape::line(&label.name)));
+        Ok(TipText {
+            id: escape::line(&ids.of(tip.node)).into_owned(),
+            when: time::minute(session.stamp(tip.node)),
+            messages: tip.messages,
+            dot: match (tip.has_leaf, screen.paint.ascii) {
+                (true, true) => "* ",
+                (true, false) => "• ",
+                (false, _) => "",
+            },
+            label: label.unwrap_or_default(),
+            words: escape::line(&entry::row(screen, traits, &bodies.words(tip.first)?)).into_owned(),
+            ink: entry::ink(traits),
+        })
+    };
+    tips.iter().map(&mut text).collect()
 }
 
 /// Returns the widths of ids and counts.
 fn widths(tips: &[TipText]) -> [usize; 2] {
     let widest = |of: &dyn Fn(&TipText) -> usize| tips.iter().map(of).max().unwrap_or(0);
-    [widest(&|tip| fit::width(&escape::line(&tip.id))), widest(&|tip| tip.count().len())]
+    [widest(&|tip| fit::width(&tip.id)), widest(&|tip| tip.messages.to_string().len())]
+}
+
+/// Prints tips as a table of id, time, messages and words.
+///
+/// # Errors
+/// As [`Bodies::words`], or what the system says of writing.
+pub(crate) fn table(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> anyhow::Result<()> {
+    let tips = texts(bodies, tips, screen)?;
+    let [ids, digits] = widths(&tips);
+    let columns = [
+        Column::Whole("id", ids),
+        Column::Whole("when (UTC)", 16),
+        Column::Number("messages", digits),
+        Column::Text("text", 0),
+    ];
+    Listing::new(&columns, screen).print(output, &tips, |TipText { id, when, messages, dot, label, words, .. }| {
+        Ok(vec![id.clone(), when.clone(), messages.to_string(), format!("{dot}{label}{words}")])
+    })
 }
 
 /// Prints tips as rows.
 ///
 /// # Errors
-/// [`io::Error`] of the output.
-pub(crate) fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io::Result<()> {
+/// As [`table`].
+pub(crate) fn rows(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> anyhow::Result<()> {
     // If the words have less room than this, the time of day is removed, then the word `messages`, then the
     // date.
     const FEW: usize = 24;
-    let [ids, digits] = widths(tips);
-    let dots = if tips.iter().any(|tip| tip.is_active) { 2 } else { 0 };
-    let words = |tip: &TipText| fit::width(&tip.label()) + fit::width(&escape::line(&tip.words));
-    let words = tips.iter().map(words).max().unwrap_or(0);
+    let tips = texts(bodies, tips, screen)?;
+    let [ids, digits] = widths(&tips);
+    let dots = if tips.iter().any(|tip| !tip.dot.is_empty()) { 2 } else { 0 };
+    let words = tips.iter().map(|tip| fit::width(&tip.label) + fit::width(&tip.words)).max().unwrap_or(0);
     let mut columns = [ids + 2, "2026-01-31 10:00  ".len(), digits, " messages  ".len(), dots, words];
     fit::share(
         &mut columns,
@@ -103,23 +132,22 @@ pub(crate) fn rows(output: &mut Output, tips: &[TipText], screen: &Screen) -> io
         ],
     );
     let [_, dates, _, units, ..] = columns;
-    for tip in tips {
-        let id = escape::line(&tip.id);
-        let pad = " ".repeat((ids + 2).saturating_sub(fit::width(&id)));
-        let when: String = time::minute(tip.stamp).chars().take(dates.saturating_sub(2)).collect();
-        let unit = match (units > 2, tip.messages) {
+    for TipText { id, when, messages, dot, label, words, ink } in &tips {
+        let pad = " ".repeat((ids + 2).saturating_sub(fit::width(id)));
+        let when: String = when.chars().take(dates.saturating_sub(2)).collect();
+        let unit = match (units > 2, messages) {
             (false, _) => "",
-            (true, Some(1)) => " message",
+            (true, 1) => " message",
             (true, _) => " messages",
         };
         output.text(&screen.row([
-            (Ink::Dim, &*id),
+            (Ink::Dim, &**id),
             (Ink::Plain, &*pad),
             (Ink::Dim, &*format!("{when:dates$}")),
-            (Ink::Plain, &*format!("{:>digits$}{unit:units$}", tip.count())),
-            (Ink::Active, &*format!("{:dots$}", tip.dot(screen))),
-            (Ink::Label, &*tip.label()),
-            (tip.ink, &*escape::line(&tip.words)),
+            (Ink::Plain, &*format!("{messages:>digits$}{unit:units$}")),
+            (Ink::Active, &*format!("{dot:dots$}")),
+            (Ink::Label, &**label),
+            (*ink, &**words),
         ]))?;
     }
     Ok(())

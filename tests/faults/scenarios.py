@@ -86,13 +86,18 @@ class Scenario:
     def adds_lines(self):
         return self.command in ("label", "navigate")
 
+    @property
+    def form(self):
+        """Gives the option for one object a line."""
+        return ["--format=jsonl"] if self.command == "migrate" else ["--json"]
+
     def argv(self, binary):
         limit = [] if self.room is None else ["prlimit", f"--fsize={len(self.old) + self.room}", "--"]
-        return [*limit, binary, *self.args, "--json", "--jobs", "1", *self.waiting(1)]
+        return [*limit, binary, *self.args, *self.form, "--jobs", "1", *self.waiting(1)]
 
     def again(self, binary):
         """Gives the command of the next run, which nothing disturbs."""
-        return [binary, *self.args, "--json", "--jobs", "1", *self.waiting(5)]
+        return [binary, *self.args, *self.form, "--jobs", "1", *self.waiting(5)]
 
     def waiting(self, seconds):
         return [] if self.command == "branch" else ["--lock-timeout", str(seconds)]

@@ -278,7 +278,7 @@ def check_next(expected, tracer, binary, folder, state):
     if is_there and report.kinds == {"exists"}:
         pass
     elif run.code != 0 or report.errors:
-        why = [error["message"] for error in report.errors] or [row.get("error", "") for row in report.results or []]
+        why = [error["message"] for error in report.errors] or [row.get("error", {}).get("message", "") for row in report.results or []]
         yield f"next: it fails: {' '.join(why).replace(folder, 'FOLDER')}"
         return
     if scenario.adds_lines:

@@ -14,10 +14,10 @@ export async function migrating(source: Source) {
   await agree(`read version ${version}`, what, file, version, random);
 
   const copy = fresh(file);
-  const { status, from, to } = tool.json(["migrate", copy]);
+  const { status, from, to } = tool.json(["migrate", copy])[0];
   same("in place", { status, from, to }, { status: version === 3 ? "current" : "migrated", from: version, to: 3 });
   const migrated = read(copy);
-  same("again", tool.json(["migrate", copy]).status, "current");
+  same("again", tool.json(["migrate", copy])[0].status, "current");
   same("again, bytes", read(copy).equals(migrated), true);
   same("in place and to standard output", migrated.equals(read(source.current)), true);
   same("lines", changedWrongly(read(file), migrated, version), []);
@@ -75,7 +75,7 @@ export async function labelling(source: Source) {
       what,
       source,
       copy,
-      results.map(result => result.entryId),
+      results.flatMap(result => result.written),
     );
     checks.same("label", `${source.what}, ${what}, labels`, tool.view(copy).labels, expected);
     if (write) await sameLine("label", what, source, copy, write);
@@ -161,7 +161,7 @@ export async function branching(source: Source) {
 
 /** Checks the new file with the path to `tip`. */
 async function forked(args: string, source: Source, result: Json, tip: string | null) {
-  const what = `${source.what}, ${args} ${result.entryId}`;
+  const what = `${source.what}, ${args} ${result.targetId}`;
   const same = (part: string, ours: Json, expected: Json) => checks.same("branch", `${what}, ${part}`, ours, expected);
   const [header, entries] = parse(read(result.sessionFile));
   same("parent session", header.parentSession, source.file);
@@ -199,7 +199,7 @@ export async function inUse() {
   checks.same("in use", "kind", JSON.parse(refused.stderr.trim().split("\n").at(-1)!).error.kind, "in-use");
   checks.holds("in use", "bytes", read(session.file).equals(before));
   await session.close();
-  const { entryId } = tool.json(["label", session.file, "@", "here"]);
-  checks.same("in use", "closed, leaf", tool.view(session.file).leaf, entryId);
+  const { written } = tool.json(["label", session.file, "@", "here"]);
+  checks.same("in use", "closed, leaf", tool.view(session.file).leaf, written[0]);
   await agree("in use", "closed", session.file, 3, new Random(1));
 }

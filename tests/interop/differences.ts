@@ -35,7 +35,7 @@ export function contexts(agent: Name, entries: Entry[], ours: Json, theirs: Json
       result.ours[key] = ours[key];
       result.theirs[key] = theirs[key];
     }
-    result.ours.tools = ours.selectedMcpToolNames ?? [];
+    result.ours.tools = ours.selectedMCPToolNames ?? [];
     result.theirs.tools = theirs.selectedMCPToolNames;
   }
   // Each agent writes model changes in a form of its own and does not read the other's; we read both.

@@ -60,7 +60,7 @@ export class Tool {
 
   /** What `check` says of a file. */
   findings(file: string): Json[] {
-    return lines(this.try(["check", file, "--json"]).stdout).map(line => JSON.parse(line));
+    return lines(this.try(["check", file, "--format", "jsonl"]).stdout).map(line => JSON.parse(line));
   }
 
   private readView(file: string): View {
@@ -68,8 +68,8 @@ export class Tool {
     const nodes: Record<string, Node> = Object.fromEntries(
       rows.map(({ id, parentId, label }) => [id, { id, parentId, label, children: [] }]),
     );
-    // The rows tell everything but the order of children: the active one comes first there.
-    const tree = this.json(["tree", file]);
+    // The rows tell everything but the order of children; seen from before the first entry none is active.
+    const tree = this.json(["tree", file, "--filter", "all", "--root"]);
     const open = [...tree];
     for (let next = open.pop(); next; next = open.pop()) {
       nodes[next.entry.id].children = next.children.map((child: Json) => child.entry.id);
@@ -79,7 +79,7 @@ export class Tool {
     return {
       ids: rows.toSorted((a, b) => a.line - b.line).map(row => row.id),
       leaf: rows.find(row => row.leaf)?.id ?? null,
-      labels: Object.fromEntries(labels.map((label: Json) => [label.targetId, label.label])),
+      labels: Object.fromEntries(labels.map((label: Json) => [label.id, label.label])),
       roots: tree.map((root: Json) => root.entry.id),
       nodes,
     };

@@ -92,7 +92,7 @@ class Shell:
 def checks(shell):
     """What every shell can do."""
     entry = "session-tree tree demo.jsonl --entry "
-    shell.check(f"session-tree lab{TAB}demo.jsonl --js{TAB}", '[{"targetId"')
+    shell.check(f"session-tree lab{TAB}demo.jsonl --js{TAB}", '[{"id"')
     shell.check(f"session-tree tree demo.jsonl --filter us{TAB}", "Would decimal.js", absent=["assistant: "])
     shell.check(f"session-tree tree demo.jsonl --format jsonl{TAB}", '"children":')
     shell.check(f"session-tree check --allow glu{TAB}demo.jsonl")
@@ -163,7 +163,7 @@ def fish_checks(shell):
 def elvish_checks(shell):
     """Elvish shows what has to be quoted in a menu, from which ENTER takes it."""
     entry = "session-tree tree demo.jsonl --entry "
-    shell.check(f"session-tree lab{TAB}demo.jsonl --js{TAB}", '[{"targetId"')
+    shell.check(f"session-tree lab{TAB}demo.jsonl --js{TAB}", '[{"id"')
     shell.check(f"session-tree tree demo.jsonl --filter us{TAB}", "Would decimal.js", absent=["assistant: "])
     shell.check(f"session-tree label de{TAB}", "bisected")
     shell.check(f"session-tree label my{TAB}{ENTER}", "bisected")

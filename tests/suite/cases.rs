@@ -55,7 +55,7 @@ const PLAIN: Case<&str> = Case {
 };
 
 const CASES: &[Case<&str>] = &[
-    Case { file: "c01-truncated-tail", problems: "6 torn-line", ..PLAIN },
+    Case { file: "c01-truncated-tail", problems: "6 unfinished-line", ..PLAIN },
     Case {
         file: "c03-fused-prefix-plus-entry",
         entries: 3,
@@ -429,7 +429,7 @@ fn file_that_is_not_a_session_is_refused() {
                 let error = &serde_json::from_str::<Value>(&run.stderr).unwrap()["error"];
                 assert_eq!(error["kind"], kind, "{what}");
                 assert_eq!(error["line"], json!(line), "{what}");
-                assert_eq!(error["file"], path(file).to_str().unwrap(), "{what}");
+                assert_eq!(error["path"], path(file).to_str().unwrap(), "{what}");
             } else {
                 assert!(run.stderr.starts_with(&format!("error: {}", path(file).display())), "{what}");
             }
@@ -588,9 +588,9 @@ fn c32_labels_are_listed_in_the_order_of_setting() {
     let labels = run("label", "c32-labels-in-chain", &["--json"]).json();
     let time = |second: &str| format!("2026-01-05T10:00:{second}.000Z");
     let expected = json!([
-        {"targetId": "a0000003", "label": "good answer", "timestamp": time("04"), "exists": true},
-        {"targetId": "a0000001", "label": "renamed start", "timestamp": time("05"), "exists": true},
-        {"targetId": "b0000001", "label": "side", "timestamp": time("09"), "exists": true},
+        {"id": "a0000003", "label": "good answer", "timestamp": time("04"), "exists": true, "text": "a1"},
+        {"id": "a0000001", "label": "renamed start", "timestamp": time("05"), "exists": true, "text": "q1"},
+        {"id": "b0000001", "label": "side", "timestamp": time("09"), "exists": true, "text": "other branch"},
     ]);
     assert_eq!(labels, expected);
 }
@@ -750,7 +750,7 @@ fn c62_a_long_chain_is_not_indented() {
     let text = support::run_with_input(["tree", "-", "--filter", "user-only"], input.as_bytes()).ok();
     let rows: Vec<_> = text.lines().skip(1).collect();
     assert_eq!((rows.len(), rows[0], rows[298]), (300, "0000000a  • user: q10", "00000bae  • user: q2990"));
-    let json = support::run_with_input(["tree", "-", "--json"], input.as_bytes()).ok();
+    let json = support::run_with_input(["tree", "-", "--json", "--filter", "all"], input.as_bytes()).ok();
     assert_eq!((json.matches(r#"{"entry":"#).count(), json.matches(r#""children":["#).count()), (3000, 3000));
 }
 

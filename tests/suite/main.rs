@@ -11,6 +11,7 @@ mod cli;
 mod docs;
 mod golden;
 mod hooks;
+mod json;
 mod layout;
 /// The lines of sessions, as the unit tests make them.
 #[path = "../../src/core/session/sample/lines.rs"]

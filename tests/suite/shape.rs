@@ -3,7 +3,7 @@
 
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::tree::shape::{Omitted, Shape};
-use session_tree::core::tree::walk;
+use session_tree::core::tree::{tips, walk};
 
 use crate::cli::{HEADER, entry, label, message};
 use crate::support;
@@ -18,6 +18,7 @@ fn session(tree: &str, more: &[String]) -> Session {
         let (parent, role) = parent.split_once('/').unwrap_or((parent, "assistant"));
         let line = match role {
             "compaction" => entry("compaction", id, parent, r#""tokensBefore":1000"#),
+            "model_change" => entry("model_change", id, parent, r#""model":"a/b""#),
             role => message(id, parent, role, id),
         };
         lines.push(line.replace("00:00:01.000Z", &format!("00:{at:02}:00.000Z")));
@@ -104,10 +105,10 @@ fn rows_too_deep_are_counted_below_their_ancestor() {
 }
 
 #[test]
-fn tips_count_messages_after_the_fork() {
+fn tips_are_those_of_the_whole_tree_and_count_from_the_fork() {
     let check = |tree: &str, expected: &[&str]| {
         let session = session(tree, &[]);
-        let tips = shape(&session).tips(&session, session.leaf());
+        let tips = tips::of(&session, session.leaf());
         let tips = tips.iter().map(|tip| {
             let fork = tip.fork.map_or("-", |fork| session.id(fork));
             let leaf = if tip.has_leaf { " leaf" } else { "" };
@@ -118,12 +119,16 @@ fn tips_count_messages_after_the_fork() {
     check("a</user b<a c<b/user", &["c from -: 3 a leaf"]);
     check("a< b<a/compaction c<b", &["c from -: 2 c leaf"]);
     check(
-        "a</user b<a c<b d<c/user e<d/user f<b g<b/user H<g",
-        &["g from b: 1 g leaf", "f from b: 1 f", "e from b: 3 d"],
+        "a</user b<a c<b d<c/user e<d/user f<b g<b/user h<g",
+        &["h from b: 2 g leaf", "f from b: 1 f", "e from b: 3 d"],
     );
-    // Hidden entries neither fork nor count, and the leaf may be in the middle.
-    check("a< B<a c<B/user D<B e<c f<e A<c", &["f from -: 4 c"]);
-    check("A<", &[]);
+    check("a< b<a c<b/user d<b e<c f<e g<c", &["g from c: 1 g leaf", "f from c: 2 f", "d from b: 1 d"]);
+    // Where only bookkeeping forks, there is one branch still, which no fork is above.
+    check("a< b<a m<b/compaction n<b/compaction", &["n from -: 2 n leaf"]);
+    // Settings at its end are part of a branch, not its tip; by themselves they are one if the leaf is there.
+    check("a</user b<a s<b/model_change", &["b from -: 2 a leaf"]);
+    check("a< b<a s<a/model_change", &["s from a: 0 s leaf", "b from a: 1 b"]);
+    check("a< b<a s<a/model_change c<b", &["c from -: 3 c leaf"]);
 }
 
 #[test]
@@ -138,7 +143,7 @@ fn tips_of_equal_time_are_in_reverse_file_order_and_unknown_times_last() {
         message("f", "a", "user", "f"),
     ];
     let session = support::session(lines.join("\n").as_bytes());
-    let tips = shape(&session).tips(&session, session.leaf());
+    let tips = tips::of(&session, session.leaf());
     assert_eq!(tips.iter().map(|tip| session.id(tip.node)).collect::<String>(), "efdbc");
 }
 

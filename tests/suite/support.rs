@@ -75,6 +75,12 @@ impl Run {
         serde_json::from_str(&self.ok()).expect("stdout is JSON")
     }
 
+    /// Returns the rows of a search, whose exit code says whether there are any.
+    pub fn found(self) -> Vec<serde_json::Value> {
+        assert_eq!(self.code, i32::from(self.stdout.is_empty()), "{self:?}");
+        Self { code: 0, ..self }.json_lines()
+    }
+
     /// Returns stdout of a run that must have gone well, as one JSON value a line.
     pub fn json_lines(self) -> Vec<serde_json::Value> {
         self.ok().lines().map(|line| serde_json::from_str(line).expect("every line is JSON")).collect()

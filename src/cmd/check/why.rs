@@ -28,6 +28,7 @@ pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: FindingFormat) -> Re
         let _progress = app.reading(&source);
         why::explain(source, app.jobs)
     });
-    ui::check::why(&path.display().to_string(), &why.about(path)?, form == FindingFormat::Json, &app.screen)?;
+    let is_json = form != FindingFormat::Text;
+    ui::check::why(&path.display().to_string(), &why.about(path)?, is_json, &app.screen).about(path)?;
     Ok(ExitCode::SUCCESS)
 }

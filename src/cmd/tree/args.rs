@@ -81,7 +81,7 @@ pub(super) enum Format {
     Text,
     /// Columns: id, when, type, label, text
     Table,
-    /// The whole tree as nested nodes
+    /// Nested nodes, as deep as the tree
     Json,
     /// One object a row: the form for scripts
     Jsonl,
@@ -92,11 +92,7 @@ pub(super) enum Format {
 }
 
 impl Formats for Format {
-    const JSON: Self = Self::Json;
-
-    fn is_json(self) -> bool {
-        matches!(self, Self::Json | Self::Jsonl)
-    }
+    const JSON: &[Self] = &[Self::Json, Self::Jsonl];
 }
 
 // The core knows nothing of the command line.
@@ -121,10 +117,5 @@ impl TreeArgs {
     /// Returns the time that entries are to be of.
     pub(super) fn period(&self) -> Period {
         Period { since: self.since, until: self.until }
-    }
-
-    /// Returns whether the whole tree is printed as nested nodes.
-    pub(super) fn is_nested(&self) -> bool {
-        self.format.get() == Format::Json && self.entry.is_empty() && !self.tips
     }
 }

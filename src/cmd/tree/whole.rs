@@ -1,51 +1,48 @@
-//! What is printed as it is stored: the whole tree nested, and single entries.
+//! What is printed as it is stored: the shown tree as nested nodes, and single entries.
 
 use anyhow::Result;
 
+use super::args::Format;
 use super::printer::Printer;
 use crate::core::entry::{Kind, Role};
 use crate::core::session::NodeId;
 use crate::core::time;
-use crate::ui::output::Output;
+use crate::core::tree::view::ShownTree;
+use crate::ui::output::{JsonList, Output};
 use crate::ui::{context as transcript, escape, fit};
 
 impl Printer<'_> {
-    pub(super) fn nested(&mut self) -> Result<()> {
+    /// Prints the rows of a view as nested nodes, each below its nearest shown ancestor.
+    pub(super) fn nested(&mut self, shown: &ShownTree) -> Result<()> {
         let session = self.session;
+        let shape = shown.rows(session);
         let mut output = Output::new();
         output.hold();
         output.text("[")?;
-        // What is still to be written: entries, and the ends of entries whose children come first.
-        enum Step {
-            Open(NodeId, bool),
-            Close(NodeId),
-        }
-        let push = |stack: &mut Vec<Step>, family: &[NodeId]| {
-            let steps = family.iter().enumerate().rev();
-            stack.extend(steps.map(|(at, &node)| Step::Open(node, at > 0)));
-        };
-        let mut stack = Vec::new();
-        push(&mut stack, session.roots());
-        while let Some(step) = stack.pop() {
-            match step {
-                Step::Open(node, comma) => {
-                    output.text(if comma { ",{\"entry\":" } else { "{\"entry\":" })?;
-                    output.json(self.bodies.entry(node)?.object().bytes())?;
-                    output.text(",\"children\":[")?;
-                    stack.push(Step::Close(node));
-                    push(&mut stack, session.children(node));
-                }
-                Step::Close(node) => {
-                    output.text("]")?;
-                    if let Some(label) = session.label(node) {
-                        let name = serde_json::to_vec(&label.name)?;
-                        output.text(",\"label\":")?;
-                        output.json(&name)?;
-                    }
-                    output.text("}")?;
-                }
+        let close = |output: &mut Output, row: usize| -> Result<()> {
+            output.text("]")?;
+            if let Some(label) = session.label(shape.nodes[row]) {
+                output.text(",\"label\":")?;
+                output.json(&serde_json::to_vec(&label.name)?)?;
             }
+            Ok(output.text("}")?)
+        };
+        // The rows whose children are being written: in the order of display these follow at once.
+        let mut open = Vec::new();
+        for (row, &node) in shape.nodes.iter().enumerate() {
+            let mut mark = "";
+            while let Some(&above) = open.last().filter(|above| Some(**above) != shape.above(row)) {
+                close(&mut output, above)?;
+                open.pop();
+                mark = ",";
+            }
+            output.text(mark)?;
+            output.text("{\"entry\":")?;
+            output.json(self.bodies.entry(node)?.object().bytes())?;
+            output.text(",\"children\":[")?;
+            open.push(row);
         }
+        open.into_iter().rev().try_for_each(|row| close(&mut output, row))?;
         output.text("]\n")?;
         Ok(output.finish()?)
     }
@@ -58,12 +55,15 @@ impl Printer<'_> {
         }
         let mut output = Output::new();
         output.hold();
-        for (at, &node) in nodes.iter().enumerate() {
-            if self.args.format.is_json() {
-                output.json(self.bodies.entry(node)?.object().bytes())?;
-                output.text("\n")?;
-                continue;
+        if self.args.format.is_json() {
+            let mut list = JsonList::new(self.args.format.get() == Format::Json && nodes.len() > 1);
+            for node in nodes {
+                list.add_json(&mut output, self.bodies.entry(node)?.object().bytes())?;
             }
+            list.end(&mut output)?;
+            return Ok(output.finish()?);
+        }
+        for (at, node) in nodes.into_iter().enumerate() {
             if at > 0 {
                 output.text("\n")?;
             }

@@ -68,7 +68,7 @@ codes! {
     MalformedLine = "E005" "malformed-line":
         "pi and omp skip it silently; omp 18 rewrites the file without it when it next saves";
     /// an unfinished last line: cut off, or a writer is still at work
-    TornLine = "E006" "torn-line":
+    UnfinishedLine = "E006" "unfinished-line":
         "pi skips it and adds a line end; omp 13 skips it and appends its next entry to it, which is lost too; omp 18 rewrites the file without it when it next saves";
     /// several records on one line
     GluedObjects = "E007" "glued-objects":

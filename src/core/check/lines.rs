@@ -17,7 +17,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
     for note in &notes.odd {
         let is_list = session.version == 1;
         let code = match note.oddity {
-            Oddity::Unfinished => Code::TornLine,
+            Oddity::Unfinished => Code::UnfinishedLine,
             Oddity::NoLineEnd => Code::NoLineEnd,
             Oddity::NotAnObject if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Oddity::Cut | Oddity::NotJson | Oddity::NotAnObject | Oddity::TooLong => Code::MalformedLine,

@@ -41,7 +41,7 @@ fn count_lost(notes: &LineNotes, cuts: &PathCuts, found: &mut [RawFinding]) {
     let mut lost = notes.lost.iter().enumerate().peekable();
     // Both lists are in the order of the file.
     let is_damage =
-        |code: Code| matches!(code, Code::MalformedLine | Code::TornLine | Code::NulRun | Code::GluedObjects);
+        |code: Code| matches!(code, Code::MalformedLine | Code::UnfinishedLine | Code::NulRun | Code::GluedObjects);
     for finding in found.iter_mut().filter(|finding| is_damage(finding.code)) {
         while lost.next_if(|(_, lost)| lost.line < finding.line).is_some() {}
         let (mut own, mut beyond) = (0, 0);

@@ -1,50 +1,24 @@
-//! Where agents resume a session and why, with the tips of all branches (`check --why`). Uses the same
-//! checks as findings do, so that both always say the same.
+//! Where agents resume a session and why (`check --why-leaf`). Uses the same checks as findings do, so that
+//! both always say the same.
 
 use super::Code;
-use crate::core::context;
-use crate::core::entry::Kind;
 use crate::core::error::Result;
 use crate::core::read::source::Source;
-use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
-use crate::core::time::Stamp;
-use crate::core::tree::walk;
 
-/// How many entries are visited at most to count the messages of branches with compactions, resets or
-/// edits; further such branches are not counted.
-const STEPS: usize = 20_000_000;
-
-/// The end of a branch, where agents could resume.
-#[derive(Clone, Debug)]
-pub(crate) struct ResumeTip {
-    /// The id of its last entry.
-    pub id: String,
-    /// The 1-based line of that entry.
-    pub line: u32,
-    /// The time of the last entry of its conversation.
-    pub stamp: Stamp,
-    /// How many messages a model would get there, if they were counted.
-    pub messages: Option<usize>,
-    /// Whether agents resume there.
-    pub is_active: bool,
-    /// The words of the last entry of its conversation.
-    pub words: String,
-}
-
-/// Where agents resume, and where they could.
-#[derive(Clone, Debug)]
+/// Where agents resume.
+#[derive(Debug)]
 pub(crate) struct Resume {
+    pub session: Session,
     /// The entry at which agents resume; `None` if they start with an empty conversation.
-    pub leaf: Option<String>,
-    /// Its 1-based line.
-    pub line: Option<u32>,
+    pub leaf: Option<NodeId>,
     pub why: String,
-    /// The ends of all branches, the one with the newest conversation first.
-    pub tips: Vec<ResumeTip>,
 }
 
 /// Explains where agents resume a session.
+///
+/// # Errors
+/// [`Error`](crate::core::error::Error) if the file is not a session or cannot be read.
 pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
     let (session, notes) = Session::inspect(source, jobs)?;
     let mut found = Vec::new();
@@ -63,14 +37,7 @@ pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
         (None, None) => "there is no entry: the conversation starts empty".to_owned(),
         (None, Some(leaf)) => because(&session, leaf, newest.is_some()),
     };
-    let tips = tips(&session, foreign.is_none())?;
-    let leaf = leaf.filter(|_| foreign.is_none());
-    Ok(Resume {
-        leaf: leaf.map(|leaf| session.id(leaf).to_owned()),
-        line: leaf.map(|leaf| session.line(leaf)),
-        why,
-        tips,
-    })
+    Ok(Resume { leaf: leaf.filter(|_| foreign.is_none()), session, why })
 }
 
 fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
@@ -90,69 +57,4 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
         why += "; this is not the newest conversation";
     }
     why
-}
-
-fn tips(session: &Session, leaf_counts: bool) -> Result<Vec<ResumeTip>> {
-    let sums = MessageCounts::new(session)?;
-    let leaf = session.leaf();
-    let mut bodies = Bodies::new(session);
-    let mut steps = 0;
-    let mut tips = Vec::new();
-    for (node, talk) in walk::newest_tips(session) {
-        let mut messages = sums.messages(node);
-        if messages.is_none() {
-            steps += sums.depth[node.index()] as usize;
-            if steps <= STEPS {
-                messages = Some(context::build(&mut bodies, Some(node))?.messages.len());
-            }
-        }
-        tips.push(ResumeTip {
-            id: session.id(node).to_owned(),
-            line: session.line(node),
-            stamp: session.stamp(talk),
-            messages,
-            is_active: leaf_counts && leaf == Some(node),
-            words: bodies.words(talk)?,
-        });
-    }
-    Ok(tips)
-}
-
-/// Counts of messages that add up along paths, so that all branches together cost one pass.
-struct MessageCounts {
-    /// By entry: the messages on its path, if every entry of that adds one or none.
-    messages: Vec<u32>,
-    is_plain: Vec<bool>,
-    depth: Vec<u32>,
-}
-
-impl MessageCounts {
-    fn new(session: &Session) -> Result<Self> {
-        let order = walk::display_order(session, session.leaf());
-        let mut bodies = Bodies::new(session);
-        let mut sums = Self {
-            messages: vec![0; order.len()],
-            is_plain: vec![true; order.len()],
-            depth: walk::depths(session, &order),
-        };
-        for &node in &order {
-            let traits = session.traits(node);
-            let adds = match traits.kind {
-                Kind::Message => traits.role.is_known(),
-                Kind::CustomMessage => true,
-                Kind::BranchSummary => context::has_summary(bodies.entry(node)?),
-                _ => false,
-            };
-            let at = node.index();
-            let above = session.parent(node).map(NodeId::index);
-            sums.messages[at] = above.map_or(0, |above| sums.messages[above]) + u32::from(adds);
-            sums.is_plain[at] = above.is_none_or(|above| sums.is_plain[above])
-                && !matches!(traits.kind, Kind::Compaction | Kind::ContextEdit | Kind::ResetBoundary);
-        }
-        Ok(sums)
-    }
-
-    fn messages(&self, node: NodeId) -> Option<usize> {
-        self.is_plain[node.index()].then_some(self.messages[node.index()] as usize)
-    }
 }

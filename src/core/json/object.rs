@@ -65,14 +65,14 @@ impl<'o> Object<'o> {
     }
 
     /// Adds a list of strings.
-    pub fn strings<'s>(&mut self, name: &str, values: impl IntoIterator<Item = &'s String>) -> &mut Self {
+    pub fn strings(&mut self, name: &str, values: impl IntoIterator<Item = impl AsRef<str>>) -> &mut Self {
         let out = self.value(name);
         out.push(b'[');
         for (at, value) in values.into_iter().enumerate() {
             if at > 0 {
                 out.push(b',');
             }
-            push_json(out, value);
+            push_json(out, value.as_ref());
         }
         out.push(b']');
         self
@@ -101,7 +101,7 @@ mod tests {
         let all = |object: &mut Object<'_>| {
             object.str("b", "x\"\n").str_or_null("a", None).str_or_null("a", Some("y")).number("n", -7_i32);
             object.strings("l", &["p".to_owned(), "q\\".to_owned()]).json("j", b"[1 , 2]");
-            Object::new(object.value("o")).strings("e", &[]);
+            Object::new(object.value("o")).strings("e", [""; 0]);
         };
         let written = r#"{"b":"x\"\n","a":null,"a":"y","n":-7,"l":["p","q\\"],"j":[1 , 2],"o":{"e":[]}}"#;
         check("[", all, |out| Object::new(out), &format!("[{written}"));

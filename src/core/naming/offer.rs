@@ -11,7 +11,7 @@ use crate::core::read::source::Source;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
-use crate::core::tree::walk;
+use crate::core::tree::{tips, walk};
 
 /// The most suggestions of each kind.
 const MOST: usize = 30;
@@ -184,8 +184,8 @@ impl SuggestionList<'_> {
     }
 
     fn add_tips(&mut self) {
-        let tips = walk::newest_tips(self.session).into_iter();
-        tips.filter(|&(tip, _)| self.id(tip, SuggestionReason::Tip)).take(MOST).for_each(drop);
+        let tips = tips::of(self.session, None).into_iter();
+        tips.filter(|tip| self.id(tip.end, SuggestionReason::Tip)).take(MOST).for_each(drop);
     }
 
     fn add_other_ids(&mut self) {

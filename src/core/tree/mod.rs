@@ -5,5 +5,6 @@
 pub mod filter;
 pub mod rows;
 pub mod shape;
+pub mod tips;
 pub mod view;
 pub mod walk;

@@ -1,12 +1,11 @@
 //! The shape of the shown part of a tree: which shown entry is below which, where branches fork and
-//! end, and the straight runs between (`tree --branches`, `--tips`, `--depth`, `--format dot`).
+//! end, and the straight runs between (`tree --branches`, `--depth`, `--format dot`, `json`).
 //!
 //! Rows are numbered in the order of display, parents before children, so that every question is
 //! answered by one pass over flat arrays.
 
 use std::ops::Range;
 
-use super::walk;
 use crate::core::entry::Kind;
 use crate::core::session::{NodeId, Session};
 
@@ -34,21 +33,6 @@ pub struct Shape {
     /// By entry of the session: its row or that of its nearest shown ancestor.
     row_of: Vec<u32>,
     omitted: Vec<Omitted>,
-}
-
-/// The end of a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tip {
-    /// Its last shown entry.
-    pub node: NodeId,
-    /// The nearest branch point above; `None` if the branch starts at a root.
-    pub fork: Option<NodeId>,
-    /// How many messages are shown between the two, the tip included.
-    pub messages: usize,
-    /// The first user message between the two; the tip if there is none.
-    pub first: NodeId,
-    /// Whether the leaf is at the tip, or hidden below it.
-    pub has_leaf: bool,
 }
 
 /// Consecutive rows without a fork between them; often only one.
@@ -187,37 +171,4 @@ impl Shape {
         }
         runs
     }
-
-    /// Returns the ends of all branches, the newest first.
-    pub fn tips(&self, session: &Session, leaf: Option<NodeId>) -> Vec<Tip> {
-        let leaf = leaf.and_then(|leaf| self.row(leaf));
-        let mut since_fork: Vec<SinceFork> = Vec::with_capacity(self.nodes.len());
-        let mut tips = Vec::new();
-        for (row, &node) in self.nodes.iter().enumerate() {
-            let mut here = match self.above(row) {
-                Some(above) if self.is_fork(above) => {
-                    SinceFork { fork: Some(self.nodes[above]), ..SinceFork::default() }
-                }
-                Some(above) => since_fork[above],
-                None => SinceFork::default(),
-            };
-            here.messages += usize::from(session.traits(node).kind == Kind::Message);
-            here.first = here.first.or_else(|| session.is_user(node).then_some(node));
-            since_fork.push(here);
-            if self.is_tip(row) {
-                let SinceFork { fork, messages, first } = here;
-                tips.push(Tip { node, fork, messages, first: first.unwrap_or(node), has_leaf: leaf == Some(row) });
-            }
-        }
-        tips.sort_by_key(|tip| walk::newest_first(session, tip.node, tip.node));
-        tips
-    }
-}
-
-/// What is between a row and the nearest branch point above it, the row included.
-#[derive(Clone, Copy, Default)]
-struct SinceFork {
-    fork: Option<NodeId>,
-    messages: usize,
-    first: Option<NodeId>,
 }

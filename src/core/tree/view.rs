@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use super::filter::Filter;
-use super::shape::{Run, Shape, Tip};
+use super::shape::{Run, Shape};
+use super::tips::{self, Tip};
 use super::walk;
 use crate::core::entry::Traits;
 use crate::core::error::Result;
@@ -136,9 +137,18 @@ impl ShownTree {
         self.shape.runs(&kept)
     }
 
-    /// Returns the ends of all branches, the newest first.
+    /// Returns the ends of the branches that hold what is shown, the newest first: those at or below a row
+    /// that has no other row below it.
     pub(crate) fn tips(&self, session: &Session) -> Vec<Tip> {
-        self.shape.tips(session, self.leaf)
+        let mut holds = vec![false; session.len()];
+        let rows = self.shape.nodes.iter().enumerate();
+        rows.for_each(|(row, node)| holds[node.index()] = self.shape.is_tip(row));
+        for &node in &self.order {
+            holds[node.index()] |= session.parent(node).is_some_and(|parent| holds[parent.index()]);
+        }
+        let mut tips = tips::of(session, self.leaf);
+        tips.retain(|tip| holds[tip.end.index()]);
+        tips
     }
 }
 
@@ -216,16 +226,32 @@ mod tests {
     }
 
     #[test]
-    fn tips_and_runs_are_those_of_the_shown_tree() {
+    fn tips_are_of_branches_that_hold_what_is_shown() {
         let session = session(&lines());
-        let seen = |view: View<'_>| {
+        let query = |text: &str| Box::leak(Box::new(Query::new(text)));
+        let search = |text: &str| Some(Search { query: query(text), row: &|_, words| words.to_owned(), step: &|| {} });
+        let check = |view: View<'_>, expected: &str| {
             let shown = view.show(&mut Bodies::new(&session), session.leaf()).unwrap();
-            let tips = ids(&session, shown.tips(&session).iter().map(|tip| tip.node));
-            let runs: Vec<_> = shown.runs(&session).iter().map(|run| run.rows.len().to_string()).collect();
-            (tips, runs.join(" "))
+            assert_eq!(ids(&session, shown.tips(&session).iter().map(|tip| tip.node)), expected);
         };
-        let users = View { filter: Filter::UserOnly, ..View::default() };
-        assert_eq!(seen(users), ("u3 b1".to_owned(), "1 1 1 1".to_owned()));
+        let all = View { filter: Filter::All, ..View::default() };
+        check(all, "b2 a3");
+        check(View { filter: Filter::UserOnly, ..all }, "b2 a3");
+        check(View { filter: Filter::LabeledOnly, ..all }, "a3");
+        check(View { path: true, ..all }, "a3");
+        check(View { search: search("late"), ..all }, "a3");
+        // What all branches share, they all hold.
+        check(View { search: search("first"), ..all }, "b2 a3");
+        check(View { search: search("nothing of it"), ..all }, "-");
+    }
+
+    #[test]
+    fn runs_are_those_of_the_shown_tree() {
+        let session = session(&lines());
+        let view = View { filter: Filter::UserOnly, ..View::default() };
+        let shown = view.show(&mut Bodies::new(&session), session.leaf()).unwrap();
+        let runs: Vec<_> = shown.runs(&session).iter().map(|run| run.rows.len()).collect();
+        assert_eq!(runs, [1, 1, 1, 1]);
     }
 
     #[test]

@@ -126,20 +126,6 @@ pub(crate) fn conversation(session: &Session, node: NodeId) -> Option<NodeId> {
     path.find(|&node| session.traits(node).kind.is_conversation())
 }
 
-/// Returns where a conversation can be resumed: the tips of all branches and the file's leaf, the one
-/// with the newest conversation first, each with the last entry of its conversation.
-pub(crate) fn newest_tips(session: &Session) -> Vec<(NodeId, NodeId)> {
-    let mut nodes = tips(session);
-    if let Some(leaf) = session.leaf().filter(|leaf| !nodes.contains(leaf)) {
-        nodes.push(leaf);
-    }
-    // Every tip has a message of its own branch, so that no part of a path is walked twice.
-    let talk = |node: NodeId| (node, conversation(session, node).unwrap_or(node));
-    let mut tips: Vec<_> = nodes.into_iter().map(talk).collect();
-    tips.sort_by_key(|&(node, talk)| newest_first(session, talk, node));
-    tips
-}
-
 /// Returns a sort key for tips: the newest `last` first, unknown times last; of equal times the tip that
 /// is later in the file first.
 pub(crate) fn newest_first(session: &Session, last: NodeId, tip: NodeId) -> Reverse<(Option<i64>, NodeId)> {

@@ -1,8 +1,11 @@
 //! `check` from the shell: forms of output, exit codes, what is denied, allowed and known.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
+use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{Run, command, data, finish, run, run_with_input};
@@ -75,12 +78,14 @@ fn exit_code_shows_errors_denied_warnings_and_unreadable_files() {
 }
 
 #[test]
-fn json_output_has_one_line_per_finding() {
+fn json_output_is_an_array_and_jsonl_a_line_per_finding() {
     let folder = folder();
-    let done = check(folder.path(), &["--json", "c.jsonl", "b.jsonl", "a.jsonl"]);
+    let done = check(folder.path(), &["--format=jsonl", "c.jsonl", "b.jsonl", "a.jsonl"]);
     let rows = rows(&done);
     assert_eq!(done.code, 1);
     assert_eq!(rows.len(), 2);
+    let array = check(folder.path(), &["--json", "c.jsonl", "b.jsonl", "a.jsonl"]);
+    assert_eq!((array.code, serde_json::from_str::<Value>(&array.stdout).unwrap()), (1, rows.clone().into()));
     let row = rows[0].as_object().unwrap();
     let mut keys: Vec<_> = row.keys().map(String::as_str).collect();
     keys.sort_unstable();
@@ -91,19 +96,20 @@ fn json_output_has_one_line_per_finding() {
     assert_eq!((&row["path"], &row["code"], &row["severity"]), (&"c.jsonl".into(), &"E011".into(), &"error".into()));
     assert_eq!((&row["line"], &row["entryId"], &row["unreachable"]), (&5.into(), &"a0000006".into(), &3.into()));
     assert_eq!(rows[1].get("unreachable"), None);
-    let empty = check(folder.path(), &["--json", "a.jsonl", "gone.jsonl"]);
+    let empty = check(folder.path(), &["--format=jsonl", "a.jsonl", "gone.jsonl"]);
     assert_eq!(empty.stdout, "");
     assert!(empty.stderr.starts_with("{\"error\":{\"kind\":\"io\""), "{}", empty.stderr);
+    assert_eq!(check(folder.path(), &["--json", "a.jsonl", "gone.jsonl"]).stdout, "[]\n");
 }
 
 #[test]
 fn check_reads_standard_input_and_lists_of_files() {
     let bytes = fs::read(data("cases/c24-orphan-parent.jsonl")).unwrap();
-    let done = run_with_input(["check", "-", "--json"], &bytes);
+    let done = run_with_input(["check", "-", "--format=jsonl"], &bytes);
     assert_eq!((done.code, &rows(&done)[0]["path"]), (1, &"-".into()));
     let folder = folder();
     fs::write(folder.path().join("list"), "b.jsonl\0c.jsonl\0").unwrap();
-    let done = check(folder.path(), &["--files-from", "list", "--json"]);
+    let done = check(folder.path(), &["--files-from", "list", "--format=jsonl"]);
     assert_eq!(rows(&done).len(), 2);
 }
 
@@ -119,7 +125,7 @@ fn findings_are_in_the_order_of_the_files() {
     let header = fs::read_to_string(data("check/healthy.jsonl")).unwrap().lines().next().unwrap().to_owned() + "\n";
     let many: String = (0..3000).map(|at| line.replace("ID", &format!("{at:08}"))).collect();
     fs::write(folder.path().join("05.jsonl"), header + &many).unwrap();
-    let done = check(folder.path(), &[".", "--json", "--jobs", "4"]);
+    let done = check(folder.path(), &[".", "--format=jsonl", "--jobs", "4"]);
     let found: Vec<_> = rows(&done)
         .iter()
         .map(|row| (row["path"].as_str().unwrap().to_owned(), row["line"].as_u64().unwrap()))
@@ -128,6 +134,39 @@ fn findings_are_in_the_order_of_the_files() {
     let text = check(folder.path(), &["."]).stdout;
     assert!(text.contains("error[E016] ./05.jsonl: … and 2990 more of this kind (--json lists them all)\n"));
     assert_eq!(text.matches("[E016] ./05.jsonl:").count(), 11);
+}
+
+#[test]
+fn a_document_that_is_interrupted_is_closed_before_the_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "{\"type\":\"message\",\"id\":\"ID\",\"parentId\":null,\"timestamp\":\"2026-01-05T10:00:00.000Z\"}\n";
+    let header = fs::read_to_string(data("check/healthy.jsonl")).unwrap().lines().next().unwrap().to_owned() + "\n";
+    // One of each alone is more than a pipe holds.
+    let text: String = (0..3000).map(|at| line.replace("ID", &format!("{at:08}"))).collect();
+    for name in ["1.jsonl", "2.jsonl"] {
+        fs::write(folder.path().join(name), header.clone() + &text).unwrap();
+    }
+    for (format, files, signal, code) in [
+        ("json", &["1.jsonl"][..], Signal::INT, 130),
+        ("json", &["1.jsonl", "2.jsonl"], Signal::TERM, 143),
+        ("sarif", &["1.jsonl", "2.jsonl"], Signal::INT, 130),
+    ] {
+        let mut command = command();
+        command.current_dir(folder.path()).args(["check", "--jobs", "1", "--format", format]).args(files);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = vec![0];
+        child.stdout.as_mut().unwrap().read_exact(&mut stdout).unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.stdout.as_mut().unwrap().read_to_end(&mut stdout).unwrap();
+        let done = child.wait_with_output().unwrap();
+        let document: Value = serde_json::from_slice(&stdout).expect("a whole document");
+        let findings = if format == "json" { &document } else { &document["runs"][0]["results"] };
+        let count = findings.as_array().unwrap().len();
+        assert!((1..3000).contains(&count), "{count} findings");
+        assert_eq!(done.status.code(), Some(code), "{format} {files:?}");
+        let error: Value = serde_json::from_slice(&done.stderr).unwrap();
+        assert_eq!(error["error"]["kind"], "interrupted");
+    }
 }
 
 #[test]
@@ -185,7 +224,7 @@ fn findings_in_baseline_do_not_count() {
     assert_eq!((again.code, again.stdout.as_str()), (0, "3 files: 0 errors, 0 warnings; 2 known to the baseline\n"));
     // What is new counts, and the baseline is replaced by what is there then.
     fs::copy(data("cases/c25-foreign-marker-last.jsonl"), folder.path().join("a.jsonl")).unwrap();
-    let new = check(folder.path(), &[&["a.jsonl", "b.jsonl", "c.jsonl", "--json"][..], &known].concat());
+    let new = check(folder.path(), &[&["a.jsonl", "b.jsonl", "c.jsonl", "--format=jsonl"][..], &known].concat());
     assert_eq!((new.code, rows(&new).len(), &rows(&new)[0]["code"]), (1, 1, &"E014".into()));
     check(folder.path(), &[&["a.jsonl", "--update-baseline"][..], &known].concat());
     let text = fs::read_to_string(folder.path().join("known.jsonl")).unwrap();
@@ -203,7 +242,7 @@ fn baseline_stays_if_a_file_cannot_be_read() {
     let done = check(folder.path(), &args);
     assert_eq!((done.code, done.stdout.as_str()), (2, ""));
     assert!(done.stderr.contains("warning: known.txt: not updated: "), "{}", done.stderr);
-    let json = check(folder.path(), &[&args[..], &["--json"]].concat());
+    let json = check(folder.path(), &[&args[..], &["--format=jsonl"]].concat());
     assert!(json.stderr.contains("{\"warning\":{\"kind\":\"baseline-not-updated\""), "{}", json.stderr);
     assert_eq!(fs::read(folder.path().join("known.txt")).unwrap(), before);
 }
@@ -222,7 +261,8 @@ fn baseline_is_written_although_that_cannot_be_printed() {
 #[test]
 fn replaced_baseline_with_hard_link_is_reported() {
     let folder = folder();
-    let update = || check(folder.path(), &[".", "--baseline", "known.txt", "--update-baseline", "--json"]).stderr;
+    let update =
+        || check(folder.path(), &[".", "--baseline", "known.txt", "--update-baseline", "--format=jsonl"]).stderr;
     assert_eq!(update(), "");
     fs::hard_link(folder.path().join("known.txt"), folder.path().join("other.txt")).unwrap();
     assert!(update().starts_with("{\"warning\":{\"kind\":\"hard-link\""));
@@ -251,7 +291,7 @@ fn baseline_applies_from_any_working_folder() {
 fn fixes_name_the_file() {
     let folder = folder();
     let fixes = |path: &str| -> Vec<String> {
-        let done = check(folder.path(), &[path, "--json"]);
+        let done = check(folder.path(), &[path, "--format=jsonl"]);
         rows(&done).iter().map(|row| row["fix"].as_str().unwrap().to_owned()).collect()
     };
     fs::copy(folder.path().join("b.jsonl"), folder.path().join("it's b.jsonl")).unwrap();
@@ -305,17 +345,17 @@ fn images_are_looked_for_beside_the_sessions() {
     let image =
         format!("\"content\":[{{\"type\":\"image\",\"data\":\"blob:sha256:{hash}\",\"mimeType\":\"image/png\"}}]");
     fs::write(sessions.join("s.jsonl"), text.replace("\"content\":\"q2\"", &image)).unwrap();
-    let done = check(&sessions, &["s.jsonl", "--json"]);
+    let done = check(&sessions, &["s.jsonl", "--format=jsonl"]);
     assert_eq!((rows(&done).len(), &rows(&done)[0]["code"], &rows(&done)[0]["line"]), (1, &"W020".into(), &6.into()));
     fs::write(blobs.join(hash), "png").unwrap();
-    assert_eq!(check(&sessions, &["s.jsonl", "--json"]).stdout, "");
+    assert_eq!(check(&sessions, &["s.jsonl", "--format=jsonl"]).stdout, "");
 }
 
 #[test]
 fn huge_line_is_reported() {
     let text = fs::read_to_string(data("check/healthy.jsonl")).unwrap();
     let huge = text.replace("\"q2\"", &format!("\"{}\"", "x".repeat(10_000_001)));
-    let done = run_with_input(["check", "-", "--json"], huge.as_bytes());
+    let done = run_with_input(["check", "-", "--format=jsonl"], huge.as_bytes());
     assert_eq!((rows(&done).len(), &rows(&done)[0]["code"], &rows(&done)[0]["line"]), (1, &"W021".into(), &6.into()));
 }
 
@@ -328,27 +368,19 @@ fn why_leaf_says_where_agents_resume() {
     let tips = demo["tips"].as_array().unwrap();
     let times: Vec<_> = tips.iter().map(|tip| tip["timestamp"].as_str().unwrap()).collect();
     assert!(tips.len() == 4 && times.is_sorted_by(|a, b| a >= b), "{times:?}");
-    for tip in tips {
-        let id = tip["entryId"].as_str().unwrap();
-        let context = run([
-            "context".as_ref(),
-            data("demo.jsonl").as_os_str(),
-            "--leaf".as_ref(),
-            id.as_ref(),
-            "--json".as_ref(),
-        ]);
-        assert_eq!(tip["messages"], context.json()["messages"].as_array().unwrap().len(), "{id}");
-        assert_eq!(tip["active"], id == "945684d1");
-    }
+    let leaves: Vec<_> = tips.iter().map(|tip| tip["leaf"] == true).collect();
+    assert_eq!(leaves, [true, false, false, false]);
+    let tree = run(["tree".as_ref(), data("demo.jsonl").as_os_str(), "--tips".as_ref(), "--json".as_ref()]);
+    assert_eq!(demo["tips"], tree.json(), "both commands have the same tips");
     let foreign = why("cases/c25-foreign-marker-last.jsonl");
     assert_eq!(foreign["leafId"], Value::Null);
     assert!(foreign["why"].as_str().unwrap().starts_with("line 6, the last one, has no `id`"), "{foreign}");
     let text = run(["check".as_ref(), "--why-leaf".as_ref(), data("cases/c30-two-writers.jsonl").as_os_str()]).ok();
     let expected = "\
 agents resume at a0000005, line 8: it is the last entry of the file (message)
-tip       last message      messages  text
-a0000005  2026-01-05 10:00         5  • one again
-b0000004  2026-01-05 10:00         4  to two
+id        when (UTC)        messages  text
+a0000005  2026-01-05 10:00         3  • user: writer one
+b0000004  2026-01-05 10:00         2  user: writer two
 ";
     assert_eq!(text, expected);
     let two = run(["check", "--why-leaf", "a", "b"]);

@@ -27,10 +27,10 @@ const ASSISTANT: &str = r#"{"role":"assistant","content":"answer","provider":"an
 fn json_has_documented_members() {
     let scratch = session();
     let expected = format!(
-        "{{\"leafId\":\"id09\",\"messages\":[{USER},{ASSISTANT}],\"thinkingLevel\":\"high\",\
+        "{{\"leafId\":\"id09\",\"messages\":[{USER},{ASSISTANT}],\"entryIds\":[\"id01\",\"id04\"],\"thinkingLevel\":\"high\",\
          \"models\":{{\"default\":\"anthropic/claude\",\"plan\":\"openai/gpt\"}},\"mode\":\"plan\",\
          \"modeData\":{{\"file\": \"plan.md\"}},\"serviceTier\":{{\"openai\": \"flex\"}},\
-         \"selectedMcpToolNames\":[\"a\", \"b\"],\"injectedTtsrRules\":[\"r2\",\"r1\"]}}\n"
+         \"selectedMCPToolNames\":[\"a\", \"b\"],\"injectedTtsrRules\":[\"r2\",\"r1\"]}}\n"
     );
     assert_eq!(scratch.run("context s.jsonl --json").ok(), expected);
     assert_eq!(scratch.run("context s.jsonl --format json").ok(), expected);
@@ -39,7 +39,7 @@ fn json_has_documented_members() {
 #[test]
 fn json_leaves_out_settings_that_are_not_set() {
     let expected = format!(
-        "{{\"leafId\":\"id01\",\"messages\":[{USER}],\"thinkingLevel\":\"off\",\"models\":{{}},\"mode\":\"none\",\"injectedTtsrRules\":[]}}\n"
+        "{{\"leafId\":\"id01\",\"messages\":[{USER}],\"entryIds\":[\"id01\"],\"thinkingLevel\":\"off\",\"models\":{{}},\"mode\":\"none\",\"injectedTtsrRules\":[]}}\n"
     );
     assert_eq!(session().run("context s.jsonl --json --leaf id01").ok(), expected);
     assert_eq!(session().run("context s.jsonl --json --leaf label:start").ok(), expected);
@@ -47,7 +47,7 @@ fn json_leaves_out_settings_that_are_not_set() {
 
 #[test]
 fn context_before_first_entry_is_empty() {
-    let nothing = "{\"leafId\":null,\"messages\":[],\"thinkingLevel\":\"off\",\"models\":{},\"mode\":\"none\",\"injectedTtsrRules\":[]}\n";
+    let nothing = "{\"leafId\":null,\"messages\":[],\"entryIds\":[],\"thinkingLevel\":\"off\",\"models\":{},\"mode\":\"none\",\"injectedTtsrRules\":[]}\n";
     assert_eq!(session().run("context s.jsonl --root --json").ok(), nothing);
     assert_eq!(Scratch::new::<&str>(&[]).run("context s.jsonl --json").ok(), nothing);
     assert_eq!(session().run("context s.jsonl --root --format llm").ok(), "[]\n");
@@ -147,7 +147,7 @@ fn stats_json_has_documented_members() {
             {"role": "assistant", "messages": 2, "tokens": 0, "share": 0.0},
         ],
         "usage": usage,
-        "compaction": {"entryId": "id04", "hiddenMessages": 2, "hiddenTokens": 3, "tokensBefore": null},
+        "compaction": {"id": "id04", "hiddenMessages": 2, "hiddenTokens": 3, "tokensBefore": null},
     });
     assert_eq!(found, expected);
     let before = used().run("context s.jsonl --stats --json --leaf id03").json();
@@ -178,14 +178,14 @@ fn diff_json_has_documented_members() {
         "fromLeafId": "id06", "toLeafId": "id02", "common": {"messages": 0, "tokens": 0},
         "droppedTokens": 6, "addedTokens": 3, "state": {},
         "dropped": [
-            {"entryId": "id04", "role": "compactionSummary", "tokens": 1, "text": "[compaction: 0k tokens]"},
-            {"entryId": "id03", "role": "user", "tokens": 3, "text": "123456789012"},
-            {"entryId": "id05", "role": "assistant", "tokens": 0, "text": "(no content)"},
-            {"entryId": "id06", "role": "toolResult", "tokens": 2, "text": "[read]"},
+            {"id": "id04", "role": "compactionSummary", "tokens": 1, "text": "[compaction: 0k tokens]"},
+            {"id": "id03", "role": "user", "tokens": 3, "text": "123456789012"},
+            {"id": "id05", "role": "assistant", "tokens": 0, "text": "(no content)"},
+            {"id": "id06", "role": "toolResult", "tokens": 2, "text": "[read]"},
         ],
         "added": [
-            {"entryId": "id01", "role": "user", "tokens": 1, "text": "1234"},
-            {"entryId": "id02", "role": "assistant", "tokens": 2, "text": "12345678"},
+            {"id": "id01", "role": "user", "tokens": 1, "text": "1234"},
+            {"id": "id02", "role": "assistant", "tokens": 2, "text": "12345678"},
         ],
     });
     assert_eq!(found, expected);
@@ -204,7 +204,7 @@ fn diff_has_changed_settings() {
         "mode": {"from": "none", "to": "plan"},
         "modeData": {"from": null, "to": {"file": "plan.md"}},
         "serviceTier": {"from": null, "to": {"openai": "flex"}},
-        "selectedMcpToolNames": {"from": null, "to": ["a", "b"]},
+        "selectedMCPToolNames": {"from": null, "to": ["a", "b"]},
         "injectedTtsrRules": {"from": [], "to": ["r2", "r1"]},
     });
     assert_eq!(found["state"], expected);

@@ -15,7 +15,7 @@ fn session() -> Scratch {
 /// Returns the objects on stderr; each line must be one of the documented shape.
 fn objects(run: &Run, what: &str) -> Vec<Value> {
     let objects: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    let allowed = BTreeSet::from(["kind", "message", "file", "line", "hint"]);
+    let allowed = BTreeSet::from(["kind", "message", "path", "line", "hint"]);
     for (at, object) in objects.iter().enumerate() {
         let members: Vec<_> = object.as_object().unwrap().iter().collect();
         let [(name, inner)] = members[..] else { panic!("{what}: {object}") };
@@ -25,7 +25,7 @@ fn objects(run: &Run, what: &str) -> Vec<Value> {
         assert!(keys.is_subset(&allowed), "{what}: {object}");
         assert!(name == "error" || !keys.contains("hint"), "{what}: {object}");
         assert!(inner["kind"].is_string() && inner["message"].is_string(), "{what}: {object}");
-        assert!(keys.contains("file") == inner["file"].is_string(), "{what}: {object}");
+        assert!(keys.contains("path") == inner["path"].is_string(), "{what}: {object}");
         assert!(keys.contains("line") == inner["line"].is_u64(), "{what}: {object}");
         assert!(keys.contains("hint") == inner["hint"].is_string(), "{what}: {object}");
     }
@@ -38,7 +38,7 @@ fn check(scratch: &Scratch, args: &str, kind: &str, file: Option<&str>, line: Op
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}: {run:?}");
     let error = objects(&run, args).pop().expect("an error object")["error"].take();
     assert_eq!(error["kind"], kind, "{args}: {error}");
-    assert_eq!(error["file"].as_str(), file, "{args}: {error}");
+    assert_eq!(error["path"].as_str(), file, "{args}: {error}");
     assert_eq!(error["line"].as_u64(), line, "{args}: {error}");
 
     let run = scratch.run(args);
@@ -212,7 +212,7 @@ fn conflicting_options_are_refused() {
         assert!(lines[1].starts_with("hint: ") && lines[1].contains("jsonl"), "{run:?}");
         assert_eq!(lines.len(), 2, "{run:?}");
     }
-    for args in ["tree s.jsonl --full --json", "tree s.jsonl --entry @ --format jsonl"] {
+    for args in ["tree s.jsonl --full --tips --json", "tree s.jsonl --tips --branches --format jsonl"] {
         let run = scratch.run(args);
         let objects = objects(&run, args);
         assert_eq!((run.code, run.stdout.as_str(), objects.len()), (2, "", 1), "{args}: {run:?}");
@@ -233,10 +233,6 @@ fn conflicting_views_are_refused() {
         ("--tips --full --format jsonl", "--full"),
         ("--full --format dot", "--full"),
         ("--entry @ --format mermaid", "--entry"),
-        ("--json --branches", "--branches"),
-        ("--json --depth 3", "--depth"),
-        ("--json --since 2d", "--since"),
-        ("--json --until 2d", "--until"),
         ("--since 2d --until 3d", "--since"),
         ("--since 2d --until 3d --tips --json", "--since"),
     ] {
@@ -247,19 +243,27 @@ fn conflicting_views_are_refused() {
 }
 
 #[test]
-fn option_without_effect_warns() {
-    let scratch = session();
-    for option in ["--search two", "--path", "--filter user-only"] {
-        let run = scratch.run(&format!("tree s.jsonl --json {option}"));
-        assert_eq!(run.code, 0, "{run:?}");
-        assert_eq!(objects(&run, option)[0]["warning"]["kind"], "usage", "{run:?}");
+fn a_search_without_result_exits_with_1() {
+    for (options, stdout) in [
+        ("--format jsonl", ""),
+        ("--json", "[]\n"),
+        ("--tips --json", "[]\n"),
+        ("--tips --format jsonl", ""),
+        ("--filter all --branches --json", "[]\n"),
+    ] {
+        let run = session().run(&format!("tree s.jsonl --search nothing-has-this {options}"));
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (1, stdout, ""), "{options}");
+        let run = session().run(&format!("tree s.jsonl --search two {options}"));
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{options}");
     }
-    let run = scratch.run("tree s.jsonl --json --filter all");
-    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let run = session().run("tree s.jsonl --search nothing-has-this");
+    assert!(run.code == 1 && run.stderr.starts_with("hint: no entry that is shown"), "{run:?}");
+    // Hits that are only too deep to be shown are hits.
+    assert_eq!(session().run("tree s.jsonl --search two --depth 0 -q").code, 0);
 }
 
 #[test]
-fn search_without_result_is_not_a_failure() {
+fn an_empty_session_is_not_a_failure() {
     let empty = Scratch::new::<&str>(&[]);
     for args in [
         "tree s.jsonl",
@@ -277,8 +281,6 @@ fn search_without_result_is_not_a_failure() {
         let run = empty.run(args);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args}: {run:?}");
     }
-    let run = session().run("tree s.jsonl --search nothing-has-this --format jsonl");
-    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
     let run = session().run("label s.jsonl aaaa1111");
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
 }
@@ -319,7 +321,7 @@ fn warnings_with_json_are_objects() {
         let told: Vec<_> = objects(&run, args)
             .iter()
             .map(|object| &object["warning"])
-            .map(|told| (told["kind"].as_str().unwrap().to_owned(), told["line"].as_u64(), told["file"].clone()))
+            .map(|told| (told["kind"].as_str().unwrap().to_owned(), told["line"].as_u64(), told["path"].clone()))
             .collect();
         let expected = [("malformed-line", 2), ("foreign-line", 3), ("orphan", 5)];
         let expected = expected.map(|(kind, line)| (kind.to_owned(), Some(line), Value::from("s.jsonl")));

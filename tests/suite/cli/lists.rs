@@ -34,11 +34,12 @@ fn labels_are_listed_in_the_order_of_setting() {
     let out = session().run("label s.jsonl --json").ok();
     let set = "2026-01-01T00:00:01.000Z";
     let expected = [
-        format!(r#"{{"targetId":"id02","label":"third","timestamp":"{set}","exists":true}}"#),
-        r#"{"targetId":"id01","label":"again","timestamp":1767225602000,"exists":true}"#.to_owned(),
-        format!(r#"{{"targetId":"gone","label":"lost","timestamp":"{set}","exists":false}}"#),
+        format!(r#"{{"id":"id02","label":"third","timestamp":"{set}","exists":true,"text":"answer"}}"#),
+        r#"{"id":"id01","label":"again","timestamp":1767225602000,"exists":true,"text":"one prompt"}"#.to_owned(),
+        format!(r#"{{"id":"gone","label":"lost","timestamp":"{set}","exists":false,"text":null}}"#),
     ];
     assert_eq!(out, format!("[{}]\n", expected.join(",")));
+    assert_eq!(session().run("label s.jsonl --format jsonl").ok(), format!("{}\n", expected.join("\n")));
 }
 
 #[test]
@@ -61,20 +62,17 @@ fn one_label_is_printed_alone() {
     assert_eq!(scratch.run("label s.jsonl id04").ok(), "");
     assert_eq!(
         scratch.run("label s.jsonl label:again --json").ok(),
-        "{\"targetId\":\"id01\",\"label\":\"again\",\"timestamp\":1767225602000}\n"
+        "{\"id\":\"id01\",\"label\":\"again\",\"timestamp\":1767225602000}\n"
     );
-    assert_eq!(
-        scratch.run("label s.jsonl id04 --json").ok(),
-        "{\"targetId\":\"id04\",\"label\":null,\"timestamp\":null}\n"
-    );
+    assert_eq!(scratch.run("label s.jsonl id04 --json").ok(), "{\"id\":\"id04\",\"label\":null,\"timestamp\":null}\n");
 }
 
 #[test]
 fn prompts_are_listed_in_the_order_of_the_file() {
     let rows = [
-        r#"{"entryId":"id01","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","text":"one prompt"}"#,
-        r#"{"entryId":"id04","parentId":"id02","timestamp":"2026-01-01T00:00:01.000Z","text":"two in /home/mia/shop"}"#,
-        r#"{"entryId":"id10","parentId":null,"timestamp":"then","text":"[image/png]"}"#,
+        r#"{"id":"id01","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","text":"one prompt"}"#,
+        r#"{"id":"id04","parentId":"id02","timestamp":"2026-01-01T00:00:01.000Z","text":"two in /home/mia/shop"}"#,
+        r#"{"id":"id10","parentId":null,"timestamp":"then","text":"[image/png]"}"#,
     ];
     let scratch = session();
     assert_eq!(scratch.run("branch s.jsonl --format jsonl").ok(), format!("{}\n", rows.join("\n")));

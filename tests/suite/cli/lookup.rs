@@ -90,7 +90,7 @@ fn errors_name_the_file_found() {
     let file = home.file().display().to_string();
     for line in ["tree latest --leaf zzzz", "context 01a2 --leaf zzzz", "label latest zzzz", "navigate latest zzzz"] {
         let error = home.refuse(&format!("{line} --json"));
-        assert_eq!((&error["kind"], &error["file"]), (&"not-found".into(), &file.clone().into()), "{line}");
+        assert_eq!((&error["kind"], &error["path"]), (&"not-found".into(), &file.clone().into()), "{line}");
     }
     let made = home.run("branch latest user:1 --json").json();
     assert_eq!(made["parentSession"], file);
@@ -110,9 +110,8 @@ fn writing_commands_name_the_file_found() {
     assert!(text.contains("\"asked\"") && text.lines().count() > 4, "{text}");
     // A path that was typed is not printed again.
     assert!(!home.run(&format!("label {file} user:1 again")).ok().contains("jsonl"));
-    assert_eq!(home.run("label latest user:1 again --json").json()["sessionFile"], file);
-    assert_eq!(home.run("navigate latest aaaa2222 --json").json()["sessionFile"], file);
-    assert!(!home.run(&format!("label {file} user:1 again --json")).ok().contains("jsonl"));
+    assert_eq!(home.run("label latest user:1 again --json").json()["path"], file);
+    assert_eq!(home.run("navigate latest aaaa2222 --json").json()["path"], file);
     assert!(!home.run("navigate latest aaaa2222").ok().contains("\nin  "));
 }
 
@@ -191,7 +190,7 @@ fn existing_path_wins_over_id_and_latest() {
     }
     for word in ["01a2.jsonl", "./latest", "x/01a2"] {
         let error = home.refuse(&format!("tree {word} --json"));
-        assert_eq!((&error["kind"], &error["file"]), (&"io".into(), &word.into()), "{word}");
+        assert_eq!((&error["kind"], &error["path"]), (&"io".into(), &word.into()), "{word}");
     }
     // PATH is only ever a path.
     for line in ["check latest --json", "migrate 01a2 --json"] {

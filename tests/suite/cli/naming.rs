@@ -21,7 +21,7 @@ fn refuse(name: &str, kind: &str) -> (String, String) {
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{name}: {run:?}");
     let error = serde_json::from_str::<serde_json::Value>(&run.stderr).unwrap()["error"].take();
     assert_eq!(error["kind"], kind, "{name}: {error}");
-    assert_eq!(error["file"], "s.jsonl");
+    assert_eq!(error["path"], "s.jsonl");
     let text = |name: &str| error[name].as_str().unwrap().to_owned();
     (text("message"), text("hint"))
 }
@@ -38,7 +38,7 @@ fn an_argument_takes_every_form_of_a_name() {
         ("user:2~1", "bbbb2222"),
     ] {
         let found = scratch.args(["label", "s.jsonl", name, "--json"]).json();
-        assert_eq!(found["targetId"], expected, "{name}");
+        assert_eq!(found["id"], expected, "{name}");
     }
 }
 

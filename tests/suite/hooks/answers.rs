@@ -48,7 +48,7 @@ fn hook_that_cancels_stops_move_and_later_hooks() {
             assert_eq!((run.code, run.stderr.as_str()), (3, ""), "{line} {answers:?}: {run:?}");
             let told: Value = serde_json::from_str(&run.stdout).unwrap();
             let expected = json!({
-                "noop": false, "cancelled": true, "targetId": "u2", "oldLeafId": "b2", "positionId": "a1",
+                "path": "s.jsonl", "noop": false, "cancelled": true, "targetId": "u2", "oldLeafId": "b2", "positionId": "a1",
                 "newLeafId": "b2", "commonAncestorId": "a1", "entriesToSummarize": ["b1", "b2"],
                 "editorText": "second", "written": [],
                 "context": {"messages": 4, "thinkingLevel": "off", "models": {}, "mode": "none"},
@@ -72,7 +72,7 @@ fn hook_that_cancels_stops_fork_and_later_hooks() {
         let [told] = &lines(run.stdout.as_bytes())[..] else { panic!("not one object: {run:?}") };
         assert_eq!(told["cancelled"], true);
         assert_eq!((&told["sessionFile"], &told["sessionId"]), (&Value::Null, &Value::Null));
-        assert_eq!(told["entryId"], if line == "--at t2" { "t2" } else { "u2" });
+        assert_eq!(told["targetId"], if line == "--at t2" { "t2" } else { "u2" });
         assert_eq!(scene.order(), ["0 session_before_branch", "1 session_before_branch"]);
         untouched(&scene.session, &old);
     }

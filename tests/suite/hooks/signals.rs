@@ -149,6 +149,6 @@ fn fork_saved_before_signal_is_kept() {
     assert_eq!(run.code, 130, "{run:?}");
     // The fork was printed before the hooks ran.
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(told["entryId"], "u2");
+    assert_eq!(told["targetId"], "u2");
     assert!(!run.stderr.contains("nothing was changed"), "it was: {run:?}");
 }

@@ -285,7 +285,7 @@ fn random_sessions_have_everything_odd() {
         let facts = [("labels", !model.labels().is_empty()), ("roots", model.roots().len() > 1), ("forks", has_fork)];
         facts.iter().filter(|(_, is_so)| *is_so).for_each(|(what, _)| see((*what).to_owned()));
     }
-    let expected = "version 1, version 2, version 3, version 4, malformed-line, torn-line, foreign-line, second-header, \
+    let expected = "version 1, version 2, version 3, version 4, malformed-line, unfinished-line, foreign-line, second-header, \
                     odd-version, newer-version, duplicate-id, orphan, cycle, labels, roots, forks, stored, edited, \
                     custom, branch, system, compaction";
     for what in expected.split(", ") {

@@ -460,7 +460,7 @@ fn well_formed(bytes: &[u8], note: &mut impl FnMut(&'static str, usize)) -> Vec<
         match serde_json::from_str::<Value>(&line.replace("1e400", "\"1e400\"")) {
             Ok(object) if object.is_object() => lines.push(Line { number, time: time(line), object }),
             _ if line.ends_with('\n') => note("malformed-line", number),
-            _ => note("torn-line", number),
+            _ => note("unfinished-line", number),
         }
     }
     lines

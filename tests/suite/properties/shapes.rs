@@ -3,7 +3,7 @@
 
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::tree::shape::Shape;
-use session_tree::core::tree::walk;
+use session_tree::core::tree::{tips, walk};
 
 use super::{FILTERS, for_each_session, leaves};
 
@@ -83,26 +83,35 @@ fn folding_keeps_the_branches_and_counts_the_rest() {
 
 #[test]
 fn tips_are_the_ends_of_all_branches() {
-    for_each_shape(|session, leaf, seen| {
-        let tips = seen.shape.tips(session, leaf);
-        let ends = (0..seen.above.len()).filter(|&row| seen.children(row).is_empty());
-        let mut ends: Vec<_> = ends.map(|row| seen.shape.nodes[row]).collect();
-        let mut found: Vec<_> = tips.iter().map(|tip| tip.node).collect();
-        let times: Vec<_> = tips.iter().map(|tip| session.stamp(tip.node).ms()).collect();
-        assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
-        ends.sort_unstable();
-        found.sort_unstable();
-        assert_eq!(found, ends);
-        assert!(tips.iter().filter(|tip| tip.has_leaf).count() <= 1);
-        for tip in tips {
-            let line = seen.line(seen.shape.row(tip.node).unwrap());
-            let fork = line.iter().skip(1).position(|&row| seen.is_fork(row)).map(|at| at + 1);
-            assert_eq!(tip.fork, fork.map(|at| seen.shape.nodes[line[at]]));
-            let own: Vec<_> = line[..fork.unwrap_or(line.len())].iter().map(|&row| seen.shape.nodes[row]).collect();
-            let is_message = |node: &&NodeId| session.traits(**node).kind.name() == Some("message");
-            assert_eq!(tip.messages, own.iter().filter(is_message).count());
-            let first = own.iter().rev().copied().find(|&node| session.is_user(node));
-            assert_eq!(tip.first, first.unwrap_or(tip.node));
+    for_each_session(|session, _| {
+        for leaf in leaves(session) {
+            let tips = tips::of(session, leaf);
+            let mut ends = walk::tips(session);
+            ends.extend(session.leaf().filter(|leaf| !ends.contains(leaf)));
+            let mut found: Vec<_> = tips.iter().map(|tip| tip.end).collect();
+            found.sort_unstable();
+            ends.sort_unstable();
+            assert_eq!(found, ends);
+            let times: Vec<_> = tips.iter().map(|tip| session.stamp(tip.node).ms()).collect();
+            assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
+            assert!(tips.iter().filter(|tip| tip.has_leaf).count() <= 1);
+            let up = |node: NodeId| session.ancestors(Some(node)).collect::<Vec<_>>();
+            let paths: Vec<_> = ends.iter().map(|&end| up(end)).collect();
+            for tip in tips {
+                let path = up(tip.end);
+                // The nearest entry above that the path of another tip goes through, unless it comes from below.
+                let others = || paths.iter().filter(|other| !other.contains(&tip.end));
+                let fork = path.iter().skip(1).position(|node| others().any(|other| other.contains(node)));
+                assert_eq!(tip.fork, fork.map(|at| path[at + 1]));
+                let own = &path[..fork.map_or(path.len(), |at| at + 1)];
+                let is_message = |node: &&NodeId| session.traits(**node).kind.name() == Some("message");
+                assert_eq!(tip.messages, own.iter().filter(is_message).count());
+                let talk = own.iter().position(|&node| session.traits(node).kind.is_conversation());
+                assert_eq!(tip.node, talk.map_or(tip.end, |at| own[at]));
+                let first = own.iter().rev().copied().find(|&node| session.is_user(node));
+                assert_eq!(tip.first, first.unwrap_or(tip.node));
+                assert_eq!(tip.has_leaf, leaf.is_some_and(|leaf| own[..=talk.unwrap_or(0)].contains(&leaf)));
+            }
         }
     });
 }

@@ -298,10 +298,10 @@ fn json_output_has_strings_unchanged() {
     assert_eq!(context["thinkingLevel"], format!("high{EVIL}\0"));
     assert_eq!(context["models"][format!("role{EVIL}\0")], format!("model{EVIL}\0"));
     let labels = scratch.run("label s.jsonl --json").json();
-    assert_eq!(labels[0]["targetId"], format!("gone{EVIL}\0"));
+    assert_eq!(labels[0]["id"], format!("gone{EVIL}\0"));
     assert_eq!(labels[1]["label"], format!("plan{EVIL}"));
     let prompts = scratch.run("branch s.jsonl --json").json();
-    assert!(prompts.as_array().unwrap().iter().any(|row| row["entryId"] == ids[0].as_str()));
+    assert!(prompts.as_array().unwrap().iter().any(|row| row["id"] == ids[0].as_str()));
     for args in ["tree s.jsonl --json", "tree s.jsonl --format jsonl --full", "context s.jsonl --format llm"] {
         let out = scratch.run(args).ok();
         let is_raw = |char: char| char < ' ' && char != '\n';
@@ -317,11 +317,11 @@ fn json_errors_have_strings_unchanged() {
     let run = scratch.args(["tree", &evil, "--json"]);
     check_safe(&run, "a missing file");
     let error: Value = serde_json::from_str(&run.stderr).unwrap();
-    assert_eq!(error["error"]["file"], evil);
+    assert_eq!(error["error"]["path"], evil);
     // What JSON has to write as two escapes, such as the tags in the flag of England.
     let name = "./🏴\u{e0067}\u{e007f}日";
     let error: Value = serde_json::from_str(&scratch.run(&format!("tree {name} --json")).stderr).unwrap();
-    assert_eq!(error["error"]["file"], name);
+    assert_eq!(error["error"]["path"], name);
     for line in failing() {
         let run = scratch.args(line.iter().map(String::as_str).chain(["--json"]));
         check_safe(&run, &format!("{line:?}"));

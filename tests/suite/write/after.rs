@@ -39,8 +39,8 @@ fn after(scratch: &Scratch, script: &str, line: &str) -> Run {
 fn complete_backup_of_a_killed_run_is_taken_as_made() {
     let scratch = Scratch::bytes(V1.as_bytes());
     fs::write(scratch.path("s.jsonl.orig"), V1).unwrap();
-    assert!(scratch.run("migrate s.jsonl --backup --dry-run --json").stdout.contains("would-migrate"));
-    let row = scratch.run("migrate s.jsonl --backup --json").json();
+    assert!(scratch.run("migrate s.jsonl --backup --dry-run --format=jsonl").stdout.contains("would-migrate"));
+    let row = scratch.run("migrate s.jsonl --backup --format=jsonl").json();
     assert_eq!(row["status"], "migrated", "{row}");
     assert_eq!(fs::read_to_string(scratch.path("s.jsonl.orig")).unwrap(), V1);
     assert_eq!(names(scratch.path("")), ["s.jsonl", "s.jsonl.orig"]);
@@ -51,7 +51,7 @@ fn backup_with_other_bytes_of_the_same_length_keeps_the_file() {
     let other = V1.replace("user", "resu");
     let scratch = Scratch::bytes(V1.as_bytes());
     fs::write(scratch.path("s.jsonl.orig"), &other).unwrap();
-    for line in ["migrate s.jsonl --backup --json", "migrate s.jsonl --backup --dry-run --json"] {
+    for line in ["migrate s.jsonl --backup --format=jsonl", "migrate s.jsonl --backup --dry-run --format=jsonl"] {
         let run = scratch.run(line);
         assert_eq!(run.code, 2);
         assert!(run.stdout.contains("\"failed\""), "{run:?}");
@@ -209,7 +209,7 @@ fn folders_of_everything_are_not_migrated() {
     for (path, option) in
         refused.iter().flat_map(|path| ["", " --force", " --check", " --dry-run"].map(|option| (path, option)))
     {
-        let line = format!("migrate {path}{option} --json");
+        let line = format!("migrate {path}{option} --format=jsonl");
         let run = support::finish(scratch.command(line.split(' ')).env("HOME", &home));
         let error = error(&run);
         assert_eq!(error["kind"], "usage", "{line}: {error}");
@@ -469,7 +469,7 @@ fn rights_of_a_group_do_not_reach_another_group() {
     std::os::unix::fs::chown(scratch.path("s.jsonl"), Some(NOBODY), Some(1234)).unwrap();
     let binary = scratch.path("session-tree");
     fs::copy(env!("CARGO_BIN_EXE_session-tree"), &binary).unwrap();
-    for line in ["migrate s.jsonl --backup --json", "branch s.jsonl --at @ --output fork --json"] {
+    for line in ["migrate s.jsonl --backup --format=jsonl", "branch s.jsonl --at @ --output fork --format=jsonl"] {
         std::os::unix::fs::chown(scratch.path("s.jsonl"), Some(NOBODY), Some(1234)).unwrap();
         set_mode(scratch.path("s.jsonl"), 0o664);
         let mut command = Command::new(&binary);

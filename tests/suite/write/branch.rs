@@ -97,7 +97,7 @@ fn fork_before_prompt_copies_lines_before_it_unchanged() {
     let fork = fork(&scratch, "b1");
     assert_eq!(contents(&fork).0, ["u1", "a1"]);
     assert_eq!(fork.told["selectedText"], "other");
-    assert_eq!(fork.told["entryId"], "b1");
+    assert_eq!(fork.told["targetId"], "b1");
     same_but(&scratch, &fork, &[]);
     let source = bytes(&scratch);
     let copied: Vec<u8> = fork.raw.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
@@ -107,7 +107,8 @@ fn fork_before_prompt_copies_lines_before_it_unchanged() {
 #[test]
 fn copy_with_at_includes_the_entry_and_selects_no_text() {
     let scratch = forked();
-    let full = ["cancelled", "entries", "entryId", "labels", "leafId", "parentSession", "sessionFile", "sessionId"];
+    let full =
+        ["cancelled", "entries", "labels", "leafId", "parentSession", "path", "sessionFile", "sessionId", "targetId"];
     for (args, kept) in [
         ("--at b1", vec!["u1", "a1", "b1"]),
         ("--at", vec!["u1", "a1", "b1", "b2"]),
@@ -116,7 +117,7 @@ fn copy_with_at_includes_the_entry_and_selects_no_text() {
         let fork = fork(&scratch, args);
         assert_eq!(contents(&fork).0, kept);
         assert_eq!(keys(&fork.told), full);
-        assert_eq!(fork.told["entryId"], *kept.last().unwrap());
+        assert_eq!(fork.told["targetId"], *kept.last().unwrap());
         same_but(&scratch, &fork, &[]);
     }
 }

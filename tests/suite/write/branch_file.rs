@@ -161,7 +161,7 @@ fn dry_run_makes_no_file() {
             (&json!(true), &Value::Null, &Value::Null)
         );
         assert_eq!((&told["entries"], &told["labels"], &told["leafId"]), (&json!(2), &json!(0), &json!("a1")));
-        assert_eq!((&told["entryId"], &told["selectedText"]), (&json!("u2"), &json!("second")));
+        assert_eq!((&told["targetId"], &told["selectedText"]), (&json!("u2"), &json!("second")));
         untouched(&scratch, &old);
     }
     scratch.run("branch s.jsonl u2 --dry-run").ok();

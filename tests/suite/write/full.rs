@@ -99,14 +99,14 @@ fn migration_without_space_keeps_old_file() {
     for trap in ["", "trap '' XFSZ"] {
         let old = old_sized(700 * BLOCK);
         let scratch = Scratch::bytes(&old);
-        for line in ["migrate s.jsonl --json", "migrate s.jsonl --backup --json"] {
+        for line in ["migrate s.jsonl --format=jsonl", "migrate s.jsonl --backup --format=jsonl"] {
             let run = limited(&scratch, 700, trap, line);
             let row: Value = serde_json::from_str(run.stdout.trim()).unwrap();
             assert_eq!((&row["status"], run.code), (&json!("failed"), 2));
             untouched(&scratch, &old);
         }
         refused(&scratch, &old, &limited(&scratch, 700, trap, "label s.jsonl @ x --json"), "io");
-        refused(&scratch, &old, &limited(&scratch, 700, trap, "migrate s.jsonl --output new --json"), "io");
+        refused(&scratch, &old, &limited(&scratch, 700, trap, "migrate s.jsonl --output new --format=jsonl"), "io");
         refused(&scratch, &old, &limited(&scratch, 699, trap, "branch s.jsonl --at --json"), "io");
         refused(&scratch, &old, &limited(&scratch, 3, trap, "branch s.jsonl --at --output new --json"), "io");
     }
@@ -168,7 +168,7 @@ fn full_file_system_keeps_old_files() {
         for (session, line) in [
             (&new, "label s.jsonl u1 x --json"),
             (&new, "navigate s.jsonl --root --summary tried --label left --json"),
-            (&old, "migrate s.jsonl --json"),
+            (&old, "migrate s.jsonl --format=jsonl"),
             (&old, "label s.jsonl @ x --json"),
         ] {
             let left = on_small(options, session, pages, line);

@@ -34,7 +34,7 @@ fn file_in_use_is_refused_and_holder_named() {
             let program = fs::read_to_string(format!("/proc/{}/comm", other.pid())).unwrap();
             assert!(message.contains(program.trim()) && message.contains(&other.pid().to_string()), "{error}");
             assert!(hint.contains("close") && hint.contains("--force"), "{error}");
-            assert_eq!(error["file"], "s.jsonl");
+            assert_eq!(error["path"], "s.jsonl");
         }
         drop(other);
         scratch.run(APPENDING[0]).ok();
@@ -59,10 +59,10 @@ fn whole_file_change_of_file_in_use_is_refused() {
     let other = Other::start("exec 3>>\"$1\"", &scratch.path("s.jsonl"));
     refused(&scratch, V1.as_bytes(), &scratch.run("label s.jsonl @ x --json"), "in-use");
     for more in ["", " --backup"] {
-        let run = scratch.run(&format!("migrate s.jsonl --json{more}"));
+        let run = scratch.run(&format!("migrate s.jsonl --format=jsonl{more}"));
         let row: Value = serde_json::from_str(run.stdout.trim()).unwrap();
         assert_eq!((&row["status"], &row["to"], run.code), (&json!("failed"), &json!(1), 2));
-        assert!(row["error"].as_str().unwrap().contains(&other.pid().to_string()), "{row}");
+        assert!(row["error"]["message"].as_str().unwrap().contains(&other.pid().to_string()), "{row}");
         untouched(&scratch, V1.as_bytes());
     }
     scratch.run("migrate s.jsonl --force").ok();

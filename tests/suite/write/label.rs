@@ -53,7 +53,7 @@ fn label_is_one_line_in_the_form_of_agents() {
     is_fresh_id(&id.clone().into());
     let digits = |text: &str| text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte }).collect();
     assert_eq!(String::from_utf8(digits(&time)).unwrap(), "0000-00-00T00:00:00.000Z");
-    assert_eq!(told, json!({"entryId": id, "targetId": "u1", "label": "start"}));
+    assert_eq!(told, json!({"path": "s.jsonl", "targetId": "u1", "label": "start", "was": null, "written": [id]}));
     assert_eq!(scratch.run("label s.jsonl u1").ok(), "start\n");
 }
 
@@ -75,7 +75,7 @@ fn clear_writes_label_entry_without_name() {
     assert_eq!(keys(&line), ["id", "parentId", "targetId", "timestamp", "type"]);
     assert_eq!(scratch.run("label s.jsonl u1").ok(), "");
     let told = scratch.run("label s.jsonl u1 --clear --json").json();
-    assert_eq!(keys(&told), ["entryId", "label", "targetId"]);
+    assert_eq!(keys(&told), ["label", "path", "targetId", "was", "written"]);
     assert_eq!(told["label"], Value::Null);
     assert_eq!(told["targetId"], "u1");
 }
@@ -161,9 +161,9 @@ fn listing_labels_writes_nothing() {
     one(&scratch, &["u1", "start"]);
     let old = bytes(&scratch);
     let list = scratch.run("label s.jsonl --json").json();
-    assert_eq!(keys(&list[0]), ["exists", "label", "targetId", "timestamp"]);
+    assert_eq!(keys(&list[0]), ["exists", "id", "label", "text", "timestamp"]);
     let one = scratch.run("label s.jsonl u1 --json").json();
-    assert_eq!(keys(&one), ["label", "targetId", "timestamp"]);
+    assert_eq!(keys(&one), ["id", "label", "timestamp"]);
     untouched(&scratch, &old);
 }
 
@@ -203,7 +203,7 @@ fn unfinished_last_line_is_closed_after_one_second() {
     let run = scratch.run("label s.jsonl u1 start --json");
     assert!(start.elapsed() >= Duration::from_millis(900), "its writer was given no time");
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(warnings(&run).contains(&"torn-line".to_owned()), "{run:?}");
+    assert!(warnings(&run).contains(&"unfinished-line".to_owned()), "{run:?}");
     let [line] = &appended(&old, &bytes(&scratch))[..] else { panic!("not one line") };
     assert_eq!(line["parentId"], "b2");
     assert_eq!(names(scratch.path("")), ["s.jsonl"]);

@@ -35,13 +35,17 @@ fn labels_from_list_are_chained_in_its_order() {
     let told = from(&scratch, b"u1\tone\r\n\n  \nuser:2\ttwo words\n@~1\tthree\nu1\tfour", &[]).json();
     let new = appended(&old, &bytes(&scratch));
     let rows: Vec<Value> = told.as_array().unwrap().clone();
-    assert_eq!(rows.iter().map(keys).collect::<Vec<_>>(), vec![["entryId", "label", "targetId"]; 4]);
+    assert_eq!(rows.iter().map(keys).collect::<Vec<_>>(), vec![["label", "path", "targetId", "was", "written"]; 4]);
     let labels = [("u1", "one"), ("u1", "two words"), ("b2", "three"), ("u1", "four")];
+    let was = [json!("start"), json!("one"), Value::Null, json!("two words")];
     for (at, (target, name)) in labels.into_iter().enumerate() {
         let (line, before) = (&new[at + 1], &new[at]);
         assert_eq!((&line["targetId"], &line["label"]), (&json!(target), &json!(name)));
         assert_eq!(line["parentId"], before["id"]);
-        assert_eq!(rows[at], json!({"entryId": line["id"], "targetId": target, "label": name}));
+        assert_eq!(
+            rows[at],
+            json!({"path": "s.jsonl", "targetId": target, "label": name, "was": was[at], "written": [line["id"]]})
+        );
     }
     assert_eq!(new[0]["parentId"], "b2");
 }
@@ -106,7 +110,7 @@ fn unreadable_list_is_reported() {
     let old = bytes(&scratch);
     let run = scratch.run("label s.jsonl --from /nonexistent/list --json");
     let error = refused(&scratch, &old, &run, "io");
-    assert_eq!(error["file"], "/nonexistent/list");
+    assert_eq!(error["path"], "/nonexistent/list");
     refused(&scratch, &old, &from(&scratch, b"u1\t\xff\n", &[]), "io");
 }
 

@@ -86,7 +86,7 @@ fn live_lock_holder_is_waited_for_and_named() {
         let run = scratch.run(&format!("{line} --json --lock-timeout 0.3"));
         let error = error(&run);
         assert!((300..9000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
-        assert_eq!((&error["kind"], &error["file"]), (&json!("locked"), &json!("s.jsonl")));
+        assert_eq!((&error["kind"], &error["path"]), (&json!("locked"), &json!("s.jsonl")));
         assert!(error["message"].as_str().unwrap().contains(&std::process::id().to_string()), "{error}");
         assert!(error["hint"].as_str().unwrap().contains("--lock-timeout"), "{error}");
         assert_eq!(bytes(&scratch), old);
@@ -99,10 +99,10 @@ fn live_lock_holder_is_waited_for_and_named() {
 fn whole_file_change_waits_for_lock() {
     let scratch = Scratch::bytes(V1.as_bytes());
     let peer = Peer::take(&scratch.path("s.jsonl")).unwrap();
-    let run = scratch.run("migrate s.jsonl --json --lock-timeout 0.2 --backup");
+    let run = scratch.run("migrate s.jsonl --format=jsonl --lock-timeout 0.2 --backup");
     let row: Value = serde_json::from_str(run.stdout.trim()).unwrap();
     assert_eq!((&row["status"], run.code), (&json!("failed"), 2));
-    assert!(row["error"].as_str().unwrap().contains("lock"), "{row}");
+    assert!(row["error"]["message"].as_str().unwrap().contains("lock"), "{row}");
     let run = scratch.run("label s.jsonl @ x --json --lock-timeout 0.2");
     assert_eq!(error(&run)["kind"], "locked");
     peer.give_back();
@@ -381,7 +381,7 @@ fn signal_ends_waiting_for_lock() {
             let error = lines(run.stderr.as_bytes()).pop().unwrap()["error"].clone();
             assert_eq!(error["kind"], "interrupted");
         }
-        for line in ["label s.jsonl @ x --json", "migrate s.jsonl --json", "migrate s.jsonl --backup"] {
+        for line in ["label s.jsonl @ x --json", "migrate s.jsonl --format=jsonl", "migrate s.jsonl --backup"] {
             interrupt(&Scratch::bytes(V1.as_bytes()), line, signal, code);
         }
     }

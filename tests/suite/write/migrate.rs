@@ -119,13 +119,13 @@ fn migration_in_place_equals_output_and_is_idempotent() {
             continue;
         }
         let scratch = Scratch::bytes(&old);
-        let rows = scratch.run("migrate s.jsonl --json").json_lines();
+        let rows = scratch.run("migrate s.jsonl --format=jsonl").json_lines();
         let from = if path.to_str().unwrap().contains("-v1-") { 1 } else { 2 };
         assert_eq!(rows, [json!({"path": "s.jsonl", "from": from, "to": 3, "status": "migrated"})]);
         let new = migrated(&old);
         untouched(&scratch, &new);
         let before = fs::metadata(scratch.path("s.jsonl")).unwrap();
-        let rows = scratch.run("migrate s.jsonl --json --backup").json_lines();
+        let rows = scratch.run("migrate s.jsonl --format=jsonl --backup").json_lines();
         assert_eq!(rows, [json!({"path": "s.jsonl", "from": 3, "to": 3, "status": "current"})]);
         untouched(&scratch, &new);
         let after = fs::metadata(scratch.path("s.jsonl")).unwrap();
@@ -279,7 +279,7 @@ fn migration_through_link_changes_target_and_keeps_link() {
 fn migration_of_hard_link_breaks_it_and_warns() {
     let scratch = Scratch::bytes(V1.as_bytes());
     fs::hard_link(scratch.path("s.jsonl"), scratch.path("other")).unwrap();
-    let run = scratch.run("migrate s.jsonl --json");
+    let run = scratch.run("migrate s.jsonl --format=jsonl");
     assert_eq!(warnings(&run), ["hard-link"]);
     assert_eq!(run.json_lines()[0]["status"], "migrated");
     assert_eq!(bytes(&scratch), migrated(V1.as_bytes()));
@@ -292,11 +292,11 @@ fn migration_in_place_refuses_unfinished_last_line() {
     let old = format!("{V1}{{\"type\":\"mess");
     let scratch = Scratch::bytes(old.as_bytes());
     for args in ["", "--backup", "--check", "--dry-run", "--force"] {
-        let run = scratch.run(&format!("migrate s.jsonl --json {args}"));
+        let run = scratch.run(&format!("migrate s.jsonl --format=jsonl {args}"));
         assert_eq!(run.code, 2, "{args}: {run:?}");
         let row: Value = serde_json::from_str(run.stdout.trim()).unwrap();
         assert_eq!((&row["status"], &row["from"], &row["to"]), (&json!("failed"), &json!(1), &json!(1)));
-        assert!(row["error"].as_str().unwrap().contains("unfinished"), "{row}");
+        assert!(row["error"]["message"].as_str().unwrap().contains("unfinished"), "{row}");
         untouched(&scratch, old.as_bytes());
     }
     let run = scratch.run("migrate s.jsonl");

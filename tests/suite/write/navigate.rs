@@ -37,7 +37,7 @@ impl Case {
     #[track_caller]
     fn told(&self, run: Run, wrote: bool, more: &[&str]) -> Value {
         let told = run.json();
-        let mut expected = vec!["cancelled", "commonAncestorId", "context"];
+        let mut expected = vec!["cancelled", "commonAncestorId", "context", "path"];
         expected.extend(self.editor.map(|_| "editorText"));
         expected.extend(["entriesToSummarize", "newLeafId", "noop", "oldLeafId", "positionId", "targetId", "written"]);
         expected.extend(more);

@@ -58,7 +58,7 @@ fn label_migrates_old_version_in_same_step() {
         let (scratch, run) = check(old, "label s.jsonl @ mark --json", "label");
         let rows = scratch.run("tree s.jsonl --format jsonl --filter all").json_lines();
         let leaf = rows.last().unwrap();
-        assert_eq!(run.json()["entryId"], leaf["id"]);
+        assert_eq!(run.json()["written"][0], leaf["id"]);
         assert_eq!(leaf["parentId"], rows[rows.len() - 2]["id"]);
         assert_eq!(rows[rows.len() - 2]["label"], "mark", "`@` was the leaf of the old file");
     }
@@ -109,7 +109,7 @@ fn old_file_with_unfinished_line_keeps_it() {
     let run = scratch.run("label s.jsonl u1 mark --json");
     assert!(start.elapsed() >= Duration::from_millis(900), "its writer was given no time");
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(warnings(&run).contains(&"torn-line".to_owned()), "{run:?}");
+    assert!(warnings(&run).contains(&"unfinished-line".to_owned()), "{run:?}");
     let [line] = &appended(&migrated(old.as_bytes()), &bytes(&scratch))[..] else { panic!("not one line") };
     assert_eq!(line["parentId"], "h1");
 }

@@ -42,7 +42,7 @@ fn statuses(run: &Run) -> (Vec<(String, String)>, i32) {
 /// Checks what a command line says of each file.
 #[track_caller]
 fn check(scratch: &Scratch, args: &str, expected: &[(&str, &str)], code: i32) {
-    let run = scratch.run(&format!("migrate --json {args}"));
+    let run = scratch.run(&format!("migrate --format=jsonl {args}"));
     let expected = expected.iter().map(|(path, status)| (path.to_string(), status.to_string())).collect();
     assert_eq!(statuses(&run), (expected, code), "{run:?}");
 }
@@ -50,7 +50,7 @@ fn check(scratch: &Scratch, args: &str, expected: &[(&str, &str)], code: i32) {
 #[test]
 fn migrate_prints_one_line_per_file() {
     let scratch = folder(&[("1", V1), ("2", V2), ("3", V3), ("4", V4), ("no", "{}\n"), ("empty", "")]);
-    let run = scratch.run("migrate --json 1 2 3 4 no empty gone");
+    let run = scratch.run("migrate --format=jsonl 1 2 3 4 no empty gone");
     let rows = lines(run.stdout.as_bytes());
     let row = |path: &str, from: Value, to: Value, status: &str| json!({"path": path, "from": from, "to": to, "status": status});
     assert_eq!(
@@ -64,7 +64,8 @@ fn migrate_prints_one_line_per_file() {
     assert_eq!(rows[3], row("4", 4.into(), 4.into(), "newer"));
     for (at, status) in [(4, "not-a-session"), (5, "not-a-session"), (6, "failed")] {
         assert_eq!((&rows[at]["from"], &rows[at]["status"]), (&Value::Null, &json!(status)));
-        assert!(rows[at]["error"].is_string(), "{}", rows[at]);
+        assert_eq!(rows[at]["error"]["path"], rows[at]["path"]);
+        assert!(rows[at]["error"]["message"].is_string(), "{}", rows[at]);
     }
     assert_eq!((rows.len(), run.code), (7, 2));
     assert_eq!(warnings(&run), ["newer-version"]);
@@ -164,7 +165,7 @@ fn backup_is_beside_target_of_link() {
 fn harmful_backup_suffix_is_refused() {
     let scratch = folder(&[("s.jsonl", V1)]);
     for suffix in ["", ".1.bak", ".2026.bak", "x.7.bak", "/x", "a/b"] {
-        let run = scratch.run(&format!("migrate s.jsonl --json --backup={suffix}"));
+        let run = scratch.run(&format!("migrate s.jsonl --format=jsonl --backup={suffix}"));
         refused(&scratch, V1.as_bytes(), &run, "usage");
     }
     for suffix in [".bak", ".a1.bak", ".1.old", ".1", ".bak.1", "..bak"] {
@@ -181,16 +182,16 @@ fn output_leaves_source_unchanged() {
         set_mode(scratch.path("s.jsonl"), 0o600);
         let to = if from == 4 { 4 } else { 3 };
         let row = json!({"path": "s.jsonl", "from": from, "to": to, "status": status});
-        let run = scratch.run("migrate s.jsonl --output - --json");
+        let run = scratch.run("migrate s.jsonl --output - --format=jsonl");
         assert_eq!((lines(run.stderr.as_bytes()).pop().unwrap()["result"].clone(), run.code), (row.clone(), 0));
         untouched(&scratch, text.as_bytes());
-        assert_eq!(scratch.run("migrate s.jsonl --output new --json").json_lines(), [row]);
+        assert_eq!(scratch.run("migrate s.jsonl --output new --format=jsonl").json_lines(), [row]);
         assert_eq!(fs::read_to_string(scratch.path("new")).unwrap(), run.stdout);
         assert_eq!(mode(scratch.path("new")), 0o600);
         assert_eq!(bytes(&scratch), text.as_bytes());
         assert_eq!(run.stdout == text, from > 2);
         for target in ["new", "s.jsonl"] {
-            let run = scratch.run(&format!("migrate s.jsonl --json --output {target}"));
+            let run = scratch.run(&format!("migrate s.jsonl --format=jsonl --output {target}"));
             assert_eq!(error(&run)["kind"], "exists");
         }
         assert_eq!(bytes(&scratch), text.as_bytes());
@@ -205,10 +206,10 @@ fn output_with_several_files_is_refused() {
     for args in
         ["s.jsonl s.jsonl", ".", "--files-from /dev/null", "s.jsonl --check", "s.jsonl --backup", "s.jsonl --dry-run"]
     {
-        let run = scratch.run(&format!("migrate --json --output - {args}"));
+        let run = scratch.run(&format!("migrate --format=jsonl --output - {args}"));
         refused(&scratch, V1.as_bytes(), &run, "usage");
     }
-    let run = run_with_input(["migrate", "-", "--json"], V1.as_bytes());
+    let run = run_with_input(["migrate", "-", "--format=jsonl"], V1.as_bytes());
     assert_eq!(run.code, 2, "standard input cannot be changed in place: {run:?}");
 }
 
@@ -235,7 +236,7 @@ fn folder_is_searched_for_session_files() {
     symlink(scratch.path("b"), scratch.path("b/deep/loop")).unwrap();
     let found = ["a.jsonl", "b/c.jsonl", "b/deep/er/x.jsonl", "b/link.jsonl", "c.jsonl/inner.jsonl"];
     let expected: Vec<_> = found.iter().map(|name| (format!("./{name}"), "migrated".to_owned())).collect();
-    let run = scratch.run("migrate --json .");
+    let run = scratch.run("migrate --format=jsonl .");
     assert_eq!(statuses(&run), (expected, 0));
     assert!(scratch.path("b/link.jsonl").is_symlink());
     assert_ne!(fs::read_to_string(top.path("target")).unwrap(), V1);
@@ -274,14 +275,14 @@ fn other_files_in_folder_are_only_reported() {
     assert_eq!(scratch.run("migrate d --quiet").code, 2, "one that fails is a failure");
     let empty = folder(&[("d/x", "")]);
     assert_eq!(empty.run("migrate d").ok(), "0 files\n");
-    assert_eq!(empty.run("migrate d --json").ok(), "");
+    assert_eq!(empty.run("migrate d --format=jsonl").ok(), "");
 }
 
 #[test]
 fn dangling_link_in_folder_is_not_a_failure() {
     let scratch = folder(&[("d/a.jsonl", V1)]);
     symlink("nowhere.jsonl", scratch.path("d/dangling.jsonl")).unwrap();
-    let run = scratch.run("migrate --json d");
+    let run = scratch.run("migrate --format=jsonl d");
     assert!(statuses(&run).0.contains(&("d/a.jsonl".to_owned(), "migrated".to_owned())));
     assert_eq!(run.code, 0, "{run:?}");
 }
@@ -290,7 +291,7 @@ fn dangling_link_in_folder_is_not_a_failure() {
 fn named_pipe_in_folder_is_skipped() {
     let scratch = folder(&[("d/a.jsonl", V1)]);
     rustix::fs::mknodat(CWD, scratch.path("d/pipe.jsonl"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    let mut child = start(&mut scratch.command(["migrate", "d", "--json"]));
+    let mut child = start(&mut scratch.command(["migrate", "d", "--format=jsonl"]));
     let deadline = Instant::now() + Duration::from_secs(5);
     while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
@@ -307,7 +308,8 @@ fn file_names_can_come_from_a_list() {
     let scratch = folder(&[("a", V1), ("b c", V1), ("d/e.jsonl", V1), ("f\ng", V1), ("h", V1)]);
     let run = |list: &[u8], args: &[&str]| {
         fs::write(scratch.path("list"), list).unwrap();
-        let mut args: Vec<_> = ["migrate", "--json", "--files-from", "list"].iter().chain(args).copied().collect();
+        let mut args: Vec<_> =
+            ["migrate", "--format=jsonl", "--files-from", "list"].iter().chain(args).copied().collect();
         args.push("--dry-run");
         statuses(&scratch.args(args))
     };
@@ -317,8 +319,8 @@ fn file_names_can_come_from_a_list() {
     assert_eq!(run(b"h\n", &["b c"]), would(&["b c", "h"]));
     assert_eq!(run(b"", &[]), would(&[]));
     assert_eq!(run(b"a\ngone\n", &[]).1, 2);
-    assert_eq!(error(&scratch.run("migrate --json --files-from gone"))["kind"], "io");
-    assert_eq!(error(&scratch.run("migrate --json"))["kind"], "usage");
+    assert_eq!(error(&scratch.run("migrate --format=jsonl --files-from gone"))["kind"], "io");
+    assert_eq!(error(&scratch.run("migrate --format=jsonl"))["kind"], "usage");
     let mut command = scratch.command(["migrate", "--files-from", "-"]);
     fs::write(scratch.path("list"), "a\nd\n").unwrap();
     command.stdin(Stdio::from(fs::File::open(scratch.path("list")).unwrap()));
@@ -349,7 +351,7 @@ fn number_of_threads_does_not_change_output() {
     let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
     let run = |jobs: &str| {
         let scratch = folder(&files);
-        let run = scratch.run(&format!("migrate d --json --jobs {jobs}"));
+        let run = scratch.run(&format!("migrate d --format=jsonl --jobs {jobs}"));
         let content = |name: &String| fs::read(scratch.path("d").join(name)).unwrap();
         let names = names(scratch.path("d"));
         let contents: Vec<_> = names.iter().map(content).collect();
@@ -369,7 +371,7 @@ fn file_found_twice_is_migrated_once() {
             symlink("00.jsonl", scratch.path(format!("d/{at:02}.jsonl"))).unwrap();
         }
         let inode = fs::metadata(scratch.path("d/00.jsonl")).unwrap().ino();
-        let run = scratch.run("migrate d --json --jobs 4");
+        let run = scratch.run("migrate d --format=jsonl --jobs 4");
         let (rows, code) = statuses(&run);
         let count = |status: &str| rows.iter().filter(|(_, is)| is == status).count();
         assert_eq!((code, count("migrated"), count("current")), (0, 1, 3), "round {round}: {run:?}");
