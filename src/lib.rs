@@ -26,7 +26,7 @@
 //! |---|---|
 //! | [`core::check`] | findings, their effects and fixes |
 //! | [`core::edit`] | drafts, label, navigate, branch, and bringing them into a file |
-//! | [`core::context`] | what a model sees: state, messages, sizes, usage, comparison, the summary's prompt |
+//! | [`core::context`] | what a model sees: state, messages, agents' rules, requests of providers, sizes, usage, comparison, the summary's prompt |
 //! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, which agent keeps it, what completion offers |
 //! | [`core::tree`] | what is shown, and where: walks, filters, shapes, rows, the view |
 //! | [`core::session`] | the index: ids, parents, children, leaf, labels; bodies read again |
@@ -70,6 +70,10 @@
 //! | what a search finds (help rules, "Search") | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
 //! | which messages a context has (help rules, "Context") | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
 //! | which setting is in force (help rules, "Context") | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
+//! | what one agent holds (help rules, "What an agent holds") | `core/context/omp/mod.rs` | `what_agents_hold_is_what_they_were_seen_to_hold` |
+//! | what an agent sends (help rules, "What an agent sends") | `core/context/sent/write.rs` | `what_agents_send_is_what_they_were_seen_to_send` |
+//! | the id of a call in a request (help rules, "Requests") | `core/context/sent/ids.rs` | `ids_are_spelled_as_each_api_takes_them` |
+//! | the form of a request (help rules, "Requests") | `core/context/forms/request.rs` | `request_for_anthropic_keeps_the_published_rules` |
 //! | where a move goes and what it leaves (help rules, "Navigating") | `core/edit/navigate/plan.rs` | `a_move_leaves_what_only_the_old_path_has` |
 //! | which summary wins (help rules, "Summaries") | `core/edit/navigate/request.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
 //! | what a fork copies (help rules, "Branching") | `core/edit/branch.rs` | `a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry` |

@@ -24,6 +24,7 @@ pub mod page;
 pub mod paint;
 pub mod progress;
 pub mod report;
+pub mod request;
 
 pub mod screen;
 pub mod shell;

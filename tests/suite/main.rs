@@ -18,6 +18,7 @@ mod layout;
 mod lines;
 mod openclaw;
 mod properties;
+mod sent;
 mod shape;
 mod summaries;
 mod support;

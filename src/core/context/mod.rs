@@ -3,11 +3,18 @@
 //!
 //! A context names its messages by entry; [`message`] makes their JSON. The other modules measure
 //! ([`stats`], [`usage`]), compare ([`compare`]) and summarize ([`summary`], [`files`]) stretches of
-//! conversation. Nothing here prints, writes, or knows what a provider gets in the end.
+//! conversation. What the agents agree on is here, what one agent holds in [`held`], what it sends
+//! in [`sent`], and the form in which a provider gets that in [`forms`]. Nothing here prints or writes.
 
 pub mod compare;
+mod content;
 pub mod files;
+pub mod forms;
+pub mod held;
 pub mod message;
+mod omp;
+pub mod rules;
+pub mod sent;
 pub mod settings;
 pub mod stats;
 pub mod summary;
@@ -15,6 +22,7 @@ pub mod usage;
 
 use std::collections::{HashMap, HashSet};
 
+use rules::Rules;
 pub use settings::Settings;
 
 use crate::core::entry::{BlockKind, Entry, Kind, Role};
@@ -45,6 +53,24 @@ pub enum ContextMessage {
     System(NodeId),
     /// The compaction's summary.
     Compaction(NodeId),
+    /// The compaction's summary as pi holds it.
+    PiCompaction(NodeId),
+    /// The compaction's summary as omp holds it.
+    OmpCompaction {
+        /// The compaction.
+        node: NodeId,
+        /// The first entry after its message in the context, in force or not; the compaction without one.
+        next: NodeId,
+    },
+    /// An assistant message without some of its calls, as omp holds it.
+    Trimmed {
+        /// The entry with the message.
+        node: NodeId,
+        /// Which of the first 64 calls are left out, a bit each.
+        calls: u64,
+    },
+    /// omp's notebook.
+    Notes(NodeId),
 }
 
 impl ContextMessage {
@@ -56,21 +82,35 @@ impl ContextMessage {
             | Self::Custom(node)
             | Self::Branch(node)
             | Self::System(node)
-            | Self::Compaction(node) => node,
+            | Self::Compaction(node)
+            | Self::PiCompaction(node)
+            | Self::OmpCompaction { node, .. }
+            | Self::Trimmed { node, .. }
+            | Self::Notes(node) => node,
         }
     }
 
     /// Returns the role of the message.
     pub fn role(self, session: &Session) -> &'static str {
         let stored = match self {
-            Self::Stored(node) | Self::Edited { target: node, .. } => session.role_name(node),
-            Self::Custom(_) => None,
+            Self::Stored(node) | Self::Edited { target: node, .. } | Self::Trimmed { node, .. } => {
+                session.role_name(node)
+            }
+            Self::Custom(_) | Self::Notes(_) => None,
             Self::Branch(_) => Role::BranchSummary.name(),
             Self::System(_) => Role::System.name(),
-            Self::Compaction(_) => Role::CompactionSummary.name(),
+            Self::Compaction(_) | Self::PiCompaction(_) | Self::OmpCompaction { .. } => Role::CompactionSummary.name(),
         };
         // What has no role of its own comes from a `custom_message`.
         stored.unwrap_or("custom")
+    }
+
+    /// Returns the compaction whose summary the message is.
+    fn compaction(self) -> Option<NodeId> {
+        match self {
+            Self::Compaction(node) | Self::PiCompaction(node) | Self::OmpCompaction { node, .. } => Some(node),
+            _ => None,
+        }
     }
 }
 
@@ -79,6 +119,8 @@ impl ContextMessage {
 pub struct Context {
     /// The leaf; `None` before the first entry.
     pub leaf: Option<NodeId>,
+    /// By whose rules it was built.
+    pub rules: Rules,
     /// The settings in force.
     pub settings: Settings,
     /// The messages in order.
@@ -90,18 +132,21 @@ pub struct Context {
 impl Context {
     /// Returns the compaction in force.
     pub(crate) fn compaction(&self) -> Option<NodeId> {
-        self.messages
-            .iter()
-            .find_map(|item| if let ContextMessage::Compaction(node) = item { Some(*node) } else { None })
+        self.messages.iter().find_map(|item| item.compaction())
     }
 }
 
 /// Builds the context at a leaf, or before the first entry.
 pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
+    build_by(Rules::Shared, bodies, leaf)
+}
+
+/// Builds the context of [`build`], as far as pi's rules are the shared ones.
+fn build_by(rules: Rules, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
     let session = bodies.session();
     let path = walk::path(session, leaf);
     let settings = Settings::along(bodies, &path)?;
-    let context = Context { leaf, settings, ..Context::default() };
+    let context = Context { leaf, rules, settings, ..Context::default() };
     let mut collector = ContextBuilder { edits: edits(bodies, &path)?, context };
     collector.collect(bodies, &path)?;
     collector.warn_of_cut(session, &path);
@@ -140,9 +185,9 @@ pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidde
     let edits = edits(bodies, &walk::path(session, context.leaf))?;
     let mut before = ContextBuilder { edits, context: Context::default() };
     before.take_all(bodies, &walk::path(session, session.parent(compaction)), None)?;
-    let shown: HashSet<_> = context.messages.iter().copied().collect();
+    let shown: HashSet<_> = context.messages.iter().map(|item| item.node()).collect();
     let mut messages = before.context.messages;
-    messages.retain(|item| !shown.contains(item));
+    messages.retain(|item| !shown.contains(&item.node()));
     Ok(Some(HiddenMessages { compaction, messages }))
 }
 
@@ -156,7 +201,13 @@ impl ContextBuilder {
     fn collect(&mut self, bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<()> {
         let session = bodies.session();
         let kind = |node: &NodeId| session.traits(*node).kind;
-        let cuts = |node: &NodeId| matches!(kind(node), Kind::Compaction | Kind::ResetBoundary | Kind::Reset);
+        let is_pi = self.context.rules == Rules::Pi;
+        // pi does not know resets.
+        let cuts = |node: &NodeId| match kind(node) {
+            Kind::Compaction => true,
+            Kind::ResetBoundary | Kind::Reset => !is_pi,
+            _ => false,
+        };
         let Some(at) = path.iter().rposition(cuts) else {
             return self.take_all(bodies, path, None);
         };
@@ -184,8 +235,10 @@ impl ContextBuilder {
         if entry.get("systemMessage").is_some_and(|message| message.kind() == json::ValueKind::Object) {
             self.context.messages.push(ContextMessage::System(node));
         }
-        self.context.messages.push(ContextMessage::Compaction(node));
-        if remote_history(entry).is_some() {
+        let is_pi = self.context.rules == Rules::Pi;
+        let summary = if is_pi { ContextMessage::PiCompaction(node) } else { ContextMessage::Compaction(node) };
+        self.context.messages.push(summary);
+        if !is_pi && remote_history(entry).is_some() {
             let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| place(session, &path[..at], &id));
             return Ok(through.map_or(at, |through| through + 1));
         }
@@ -227,10 +280,15 @@ impl ContextBuilder {
                 Kind::BranchSummary if has_summary(bodies.entry(node)?) => ContextMessage::Branch(node),
                 _ => continue,
             };
-            match self.edits.get(&node).filter(|_| can_be_edited(traits.kind, traits.role)) {
+            let is_editable = can_be_edited(traits.kind, traits.role);
+            // pi takes out anything, and edits what an extension said as a message too.
+            let is_pi = self.context.rules == Rules::Pi;
+            match self.edits.get(&node).filter(|_| is_editable || is_pi) {
                 Some((_, true)) => {}
-                Some(&(edit, false)) => self.context.messages.push(ContextMessage::Edited { target: node, edit }),
-                None => self.context.messages.push(item),
+                Some(&(edit, false)) if is_editable || traits.role == Role::Custom => {
+                    self.context.messages.push(ContextMessage::Edited { target: node, edit })
+                }
+                _ => self.context.messages.push(item),
             }
         }
         Ok(())
@@ -324,6 +382,7 @@ mod tests {
                 ContextMessage::Branch(_) => format!("branch:{id}"),
                 ContextMessage::System(_) => format!("system:{id}"),
                 ContextMessage::Compaction(_) => format!("compaction:{id}"),
+                _ => unreachable!("only agents of their own have other messages"),
             }
         };
         messages.iter().map(item).collect::<Vec<_>>().join(" ")

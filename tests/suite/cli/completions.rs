@@ -119,7 +119,7 @@ fn kept_sessions_and_their_entries_are_offered() {
 
 #[test]
 fn every_argument_has_values_or_is_listed_as_free() {
-    const FREE: [&str; 8] = ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX"];
+    const FREE: [&str; 9] = ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "PROVIDER/ID"];
     const KNOWN: [&str; 7] = ["ENTRY", "SESSION", "PATH", "FILE", "DIR", "CODE", "TOPIC"];
     let mut definition = Cli::command();
     definition.build();
