@@ -23,9 +23,13 @@ mod hints;
     name = "session-tree",
     version,
     max_term_width = 100,
+    disable_help_subcommand = true,
     subcommand_required = true,
     arg_required_else_help = true
 )]
+#[command(after_help = "\
+SESSION is a file, an id or its start, latest (the newest here), or - (stdin)
+ENTRY is user:1 (the last prompt), label:NAME, @ (the leaf), or an id; ~N is up")]
 #[command(after_long_help = "\
 Examples:
   session-tree tree session.jsonl                   the active branch first
@@ -34,16 +38,17 @@ Examples:
   session-tree branch session.jsonl user:1          fork before the last prompt
   session-tree navigate session.jsonl label:ok --save
   session-tree tree latest                          the newest session held here
+  session-tree help                                 commands and topics
 
 SESSION is a file, an id or 4 or more of its first characters, latest (the
 newest session of the current folder), or - (standard input). Ids and latest
 are looked up where pi and omp keep sessions, and in SESSION_TREE_DIR.
 
 ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
-@~3 (3 steps above it; ~N goes with every form), an id or its first characters.
+an id or its first characters; ~N after any of these is N steps up, as in @~3.
 
-Exit codes: 0 done, 1 a check says no, 2 could not, 3 cancelled by a hook,
-129, 130 and 143 hung up, interrupted and terminated.")]
+Exit codes: 0 done, 1 a check says no or a search found nothing, 2 could not,
+3 cancelled by a hook, 129, 130 and 143 hung up, interrupted and terminated.")]
 pub struct Cli {
     #[command(flatten)]
     global: Global,
@@ -62,6 +67,7 @@ enum Command {
     Check(cmd::check::CheckArgs),
     Completions(cmd::completions::CompletionsArgs),
     Man(cmd::man::ManArgs),
+    Help(cmd::help::HelpArgs),
 }
 
 /// What the command line asks for.
@@ -151,6 +157,7 @@ impl Command {
             Self::Check(args) => Box::new(args),
             Self::Completions(args) => Box::new(args),
             Self::Man(args) => Box::new(args),
+            Self::Help(args) => Box::new(args),
         }
     }
 }

@@ -17,6 +17,7 @@
 //! | [`hooks`], [`run`] | what hooks get and what their answers mean; child processes |
 //! | [`core`] | the rules of session files, in rooms; it never prints and knows neither environment nor clock |
 //! | [`parallel`] | the one worker pool |
+//! | `help/*.md` | the pages of `session-tree help`: the specification of what is built |
 //!
 //! The rooms of core, from the top down; a room imports only from those below it (`tests/suite/layout.rs`
 //! holds the order, and forbids circles):
@@ -25,7 +26,7 @@
 //! |---|---|
 //! | [`core::check`] | findings, their effects and fixes |
 //! | [`core::edit`] | drafts, label, navigate, branch, and bringing them into a file |
-//! | [`core::context`] | what a model sees: state, messages, sizes, usage, comparison, the summary's prompt |
+//! | [`core::context`] | what a model sees: state, messages, agents' rules, requests of providers, sizes, usage, comparison, the summary's prompt |
 //! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, which agent keeps it, what completion offers |
 //! | [`core::tree`] | what is shown, and where: walks, filters, shapes, rows, the view |
 //! | [`core::session`] | the index: ids, parents, children, leaf, labels; bodies read again |
@@ -48,36 +49,45 @@
 //!
 //! # Rules
 //!
-//! Where a rule is, and a test that fails when it is broken (`tests/suite/docs/map.rs` finds each):
+//! Where a rule is told, where it is kept, and a test that fails when it is broken. A rule is cited by the
+//! page and the heading of `session-tree help`, here and in every comment; the pages are the Markdown files
+//! in `src/help`. `tests/suite/docs/map.rs` finds each page, heading, file and test:
 //!
 //! | rule | file | test |
 //! |---|---|---|
-//! | only LF ends a line, of any length | `core/read/line.rs` | `lines_do_not_depend_on_the_size_of_blocks` |
-//! | which line is the header, and its version | `core/entry/header.rs` | `versions_are_read_leniently` |
-//! | an unfinished last line is skipped and named | `core/read/load.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
-//! | which entry is the leaf, what the labels are | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
-//! | a cycle is cut, an orphan is a root | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
-//! | which entries a filter shows | `core/tree/filter.rs` | `filters_show_documented_entries` |
-//! | what a view shows | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
-//! | which tips there are, and where they fork | `core/tree/tips.rs` | `tips_are_those_of_the_whole_tree_and_count_from_the_fork` |
-//! | the words of a row | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
-//! | which entry an ENTRY is | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
-//! | which file a SESSION is | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
-//! | what a search finds | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
-//! | which messages a context has | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
-//! | which setting is in force | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
-//! | where a move goes and what it leaves | `core/edit/navigate/plan.rs` | `a_move_leaves_what_only_the_old_path_has` |
-//! | which summary wins | `core/edit/navigate/request.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
-//! | what a fork copies | `core/edit/branch.rs` | `a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry` |
-//! | what a label may be | `core/edit/label.rs` | `a_label_is_one_line_without_control_characters` |
-//! | what new entries hang at when others wrote meanwhile | `core/edit/commit.rs` | `entries_get_their_parent_or_are_refused_after_changes_by_others` |
-//! | what a migration changes in a line | `core/migrate/lines.rs` | `old_versions_show_as_the_agents_migrate_them` |
-//! | which files a migration takes, and their backups | `core/migrate/file.rs` | `an_old_file_is_replaced_and_its_backup_has_its_bytes` |
-//! | who holds a lock | `core/disk/lock.rs` | `held_lock_excludes_others_and_has_format_of_agents` |
-//! | an unfinished last line is closed before an append | `core/disk/write.rs` | `unfinished_last_line_is_closed_after_one_second` |
-//! | a change is whole or not there | `core/disk/write.rs` | `program_that_opens_the_file_while_its_new_form_is_written_is_seen` |
-//! | rights are kept or dropped | `core/disk/rights.rs` | `rights_of_a_group_do_not_reach_another_group` |
-//! | which findings count | `core/check/policy.rs` | `findings_count_as_the_policy_says` |
+//! | only LF ends a line, of any length (help rules, "Reading", 1) | `core/read/line.rs` | `lines_do_not_depend_on_the_size_of_blocks` |
+//! | which line is the header, and its version (help rules, "Reading", 3) | `core/entry/header.rs` | `versions_are_read_leniently` |
+//! | an unfinished last line is skipped and named (help rules, "Reading", 2) | `core/read/load.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
+//! | which entry is the leaf, what the labels are (help rules, "Leaf") | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
+//! | where entries hang in a file that stores moves of the leaf (help rules, "Stored moves of the leaf") | `core/session/place.rs` | `entries_hang_where_the_writer_of_the_marks_hangs_them` |
+//! | a cycle is cut, an orphan is a root (help rules, "Tree") | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
+//! | which entries a filter shows (help rules, "Views") | `core/tree/filter.rs` | `filters_show_documented_entries` |
+//! | what a view shows (help rules, "Views") | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
+//! | which tips there are, and where they fork (help rules, "Views") | `core/tree/tips.rs` | `tips_are_those_of_the_whole_tree_and_count_from_the_fork` |
+//! | the words of a row (help rules, "Rows") | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
+//! | which entry an ENTRY is (help naming, "Entries") | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
+//! | which file a SESSION is (help naming, "Sessions") | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
+//! | what a search finds (help rules, "Search") | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
+//! | which messages a context has (help rules, "Context") | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
+//! | which setting is in force (help rules, "Context") | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
+//! | what one agent holds (help rules, "What an agent holds") | `core/context/omp/mod.rs` | `what_agents_hold_is_what_they_were_seen_to_hold` |
+//! | what an agent sends (help rules, "What an agent sends") | `core/context/sent/write.rs` | `what_agents_send_is_what_they_were_seen_to_send` |
+//! | the id of a call in a request (help rules, "Requests") | `core/context/sent/ids.rs` | `ids_are_spelled_as_each_api_takes_them` |
+//! | the form of a request (help rules, "Requests") | `core/context/forms/request.rs` | `request_for_anthropic_keeps_the_published_rules` |
+//! | where a move goes and what it leaves (help rules, "Navigating") | `core/edit/navigate/plan.rs` | `a_move_leaves_what_only_the_old_path_has` |
+//! | which summary wins (help rules, "Summaries") | `core/edit/navigate/request.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
+//! | what a fork copies (help rules, "Branching") | `core/edit/branch.rs` | `a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry` |
+//! | what a label may be (help rules, "Labels") | `core/edit/label.rs` | `a_label_is_one_line_without_control_characters` |
+//! | what new entries hang at when others wrote meanwhile (help writing, "Appends") | `core/edit/commit.rs` | `entries_get_their_parent_or_are_refused_after_changes_by_others` |
+//! | what a migration changes in a line (help rules, "Migration") | `core/migrate/lines.rs` | `old_versions_show_as_the_agents_migrate_them` |
+//! | which files a migration takes, and their backups (help writing, "Backups") | `core/migrate/file.rs` | `an_old_file_is_replaced_and_its_backup_has_its_bytes` |
+//! | who holds a lock (help writing, "Locks") | `core/disk/lock.rs` | `held_lock_excludes_others_and_has_format_of_agents` |
+//! | an unfinished last line is closed before an append (help writing, "Appends") | `core/disk/write.rs` | `unfinished_last_line_is_closed_after_one_second` |
+//! | a change is whole or not there (help writing, "Whole files") | `core/disk/write.rs` | `program_that_opens_the_file_while_its_new_form_is_written_is_seen` |
+//! | rights are kept or dropped (help writing, "Rights") | `core/disk/rights.rs` | `rights_of_a_group_do_not_reach_another_group` |
+//! | what a hook may answer (help hooks, "Answers") | `hooks.rs` | `answer_that_is_not_one_object_fails` |
+//! | the keys of all JSON (help json, "Rules") | `ui/json.rs` | `everything_that_is_printed_has_the_shapes_of_the_page` |
+//! | which findings count (help checks, "Findings") | `core/check/policy.rs` | `findings_count_as_the_policy_says` |
 //!
 //! # Words
 //!
@@ -96,7 +106,7 @@
 //! | path | the entries from a root to an entry; the active path ends at the leaf |
 //! | branch | a path below a fork; its end is a tip |
 //! | label | a name that an entry has for people; set and cleared by entries of their own |
-//! | mark | an entry that only says something of another one: a label, a title, a saved move |
+//! | mark | a `leaf` entry of openclaw: it only says that the leaf moved, and is nobody's child or parent |
 //! | compaction | an entry that stands for the messages before it, which the model no longer sees |
 //! | branch summary | an entry that says what was left behind by a move |
 //! | context | the messages and settings that a model would get at a leaf |

@@ -4,24 +4,32 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
+use crate::cmd::help::PAGES;
 use crate::core::naming::session::LATEST;
 use crate::core::words::shell_word;
 
-/// Commands by the names that other programs have for them.
-const MEANT: [(&[&str], &str); 14] = [
+/// Commands by the words that people try for what they do.
+const MEANT: [(&[&str], &str); 21] = [
     (&["show", "log", "list", "ls", "view", "open"], "tree SESSION"),
+    (&["history", "path"], "tree SESSION --path"),
+    (&["prompts", "messages"], "tree SESSION --filter user-only"),
     (&["search", "grep", "find"], "tree SESSION --search TEXT"),
-    (&["cat", "dump", "print", "transcript"], "context SESSION"),
+    (&["entry", "get"], "tree SESSION --entry ENTRY"),
+    (&["tips", "branches", "heads"], "tree SESSION --tips"),
+    (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
+    (&["sessions", "last"], "tree latest"),
+    (&["cat", "dump", "print", "transcript", "export"], "context SESSION"),
     (&["stats", "usage", "cost", "tokens"], "context SESSION --stats"),
     (&["diff", "compare"], "context SESSION --diff ENTRY"),
-    (&["tips", "branches"], "tree SESSION --tips"),
-    (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
-    (&["info", "status"], "check --why-leaf SESSION"),
+    (&["info", "status", "leaf", "head", "resume"], "check --why-leaf SESSION"),
     (&["fork", "copy", "cp", "clone"], "branch SESSION ENTRY"),
     (&["goto", "checkout", "switch", "jump", "move", "mv"], "navigate SESSION ENTRY --save"),
+    (&["undo", "back", "revert", "rewind"], "navigate SESSION user:1 --save"),
+    (&["reset"], "navigate SESSION --root --save"),
     (&["summarize", "summarise"], "navigate SESSION ENTRY --summarize"),
-    (&["rename", "bookmark", "bookmarks", "tag", "mark", "name"], "label SESSION ENTRY NAME"),
-    (&["lint", "validate", "verify", "doctor", "fsck"], "check PATH"),
+    (&["labels", "bookmarks", "tags"], "label SESSION"),
+    (&["rename", "bookmark", "tag", "mark", "name"], "label SESSION ENTRY NAME"),
+    (&["lint", "validate", "verify", "doctor", "fsck", "fix", "repair"], "check PATH"),
     (&["upgrade", "update", "convert"], "migrate PATH"),
 ];
 
@@ -58,6 +66,9 @@ fn command_for(word: &str) -> Option<String> {
     if word == LATEST || Path::new(word).is_file() {
         return Some(format!("session-tree tree {}", shell_word(word.as_ref())));
     }
+    if let Some((topic, _)) = PAGES.iter().find(|(topic, _)| *topic == word) {
+        return Some(format!("session-tree help {topic}"));
+    }
     let known = MEANT.iter().find(|(words, _)| words.contains(&word));
     known.map(|(_, line)| format!("session-tree {line}"))
 }
@@ -72,5 +83,27 @@ fn argument_for(command: &str, word: &str) -> Option<String> {
         "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
         "context" => Some(format!("`--leaf {word}` works from that entry")),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use clap::{CommandFactory, Parser};
+
+    use super::MEANT;
+    use crate::cli::Cli;
+
+    #[test]
+    fn every_hint_is_a_command_line_and_every_word_is_free() {
+        let mut seen = HashSet::new();
+        for (words, line) in MEANT {
+            let line = line.replace("ENTRY", "@").replace("SESSION", "s.jsonl").replace("PATH", "s.jsonl");
+            assert!(Cli::try_parse_from(["session-tree"].into_iter().chain(line.split(' '))).is_ok(), "{line}");
+            for word in words {
+                assert!(Cli::command().find_subcommand(word).is_none() && seen.insert(*word), "{word}");
+            }
+        }
     }
 }

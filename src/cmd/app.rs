@@ -12,6 +12,8 @@ use clap::{Args, Command, ValueEnum};
 
 use super::world;
 use crate::core::error::Error;
+use crate::core::naming::files::PassedOver;
+use crate::core::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
@@ -26,23 +28,35 @@ pub struct Global {
     /// Do not print warnings and hints
     #[arg(long, short, global = true, hide_short_help = true, help_heading = "Common options")]
     quiet: bool,
-    /// When to use colour; auto is on a terminal
-    #[arg(long, value_name = "WHEN", global = true, hide_short_help = true, help_heading = "Common options")]
-    color: Option<When>,
+    /// When to use colour; auto is on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        value_name = "WHEN",
+        global = true,
+        hide_short_help = true,
+        default_value = "auto",
+        help_heading = "Common options"
+    )]
+    color: When,
     /// Draw lines and marks in ASCII
     #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     ascii: bool,
-    /// Cut or fold rows to N columns; else to the terminal's or COLUMNS
-    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
-    width: Option<NonZeroUsize>,
-    /// Work on N threads; else one a core, or four to migrate files
+    /// Cut or fold rows to N columns; 0 is no limit [default: those of the terminal, else COLUMNS]
+    #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = columns, help_heading = "Common options")]
+    width: Option<usize>,
+    /// Work on N threads [default: one per core, four per core to migrate files]
     #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = count, help_heading = "Common options")]
     jobs: Option<NonZeroUsize>,
 }
 
-/// Reads a number of columns or threads.
+/// Reads a number of threads.
 fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "it is a number from 1 on")
+}
+
+/// Reads a number of columns.
+fn columns(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "it is a number of columns, or 0 for no limit")
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -73,7 +87,7 @@ impl App {
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = stderr && !json && !global.quiet && !is_dumb;
         let report = Report { json, quiet: global.quiet, paint: paint(stderr), is_watched };
-        let width = global.width.map(NonZeroUsize::get).or_else(terminal_width);
+        let width = global.width.or_else(terminal_width).filter(|&width| width > 0);
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let jobs = global.jobs.map_or(cores, NonZeroUsize::get);
         // A file that is written waits for the disk much longer than it needs a core.
@@ -86,7 +100,7 @@ impl App {
     /// Opens a file, or takes in standard input.
     pub(super) fn open(&self, path: &Path) -> Result<Source, Error> {
         if path != Path::new("-") {
-            return Source::open(path);
+            return Source::session(path);
         }
         let stream = io::stdin().lock();
         if !self.report.is_watched {
@@ -95,6 +109,13 @@ impl App {
         let done = Arc::default();
         let _progress = Progress::new(self.report, "reading", Count::Stream(Arc::clone(&done)));
         Source::spool(Counted { stream, done })
+    }
+
+    /// Warns of files of other formats in searched folders.
+    pub(super) fn passed_over(&self, files: &PassedOver) {
+        if let Some(message) = files.message() {
+            self.report.warn(WarningKind::ForeignFormat, &message, None, None);
+        }
     }
 
     /// Shows how much of a file is read.
@@ -121,18 +142,18 @@ pub fn json_report() -> Report {
 
 /// Returns how they are reported to people.
 pub fn plain_report() -> Report {
-    Report { paint: Paint { color: color(None, io::stderr().is_terminal()), ascii: false }, ..Report::default() }
+    Report { paint: Paint { color: color(When::Auto, io::stderr().is_terminal()), ascii: false }, ..Report::default() }
 }
 
 /// Returns whether to use colour: by the option, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the terminal.
-fn color(when: Option<When>, is_terminal: bool) -> bool {
+fn color(when: When, is_terminal: bool) -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     match when {
-        Some(When::Always) => true,
-        Some(When::Never) => false,
-        _ if is_set("NO_COLOR") => false,
-        _ if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
-        _ => is_terminal && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        When::Always => true,
+        When::Never => false,
+        When::Auto if is_set("NO_COLOR") => false,
+        When::Auto if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
+        When::Auto => is_terminal && env::var_os("TERM").is_none_or(|term| term != "dumb"),
     }
 }
 

@@ -57,7 +57,7 @@ impl Formats for TextOrList {
 #[derive(Debug, Args)]
 pub(super) struct FormatArg<F: Formats> {
     /// Output format
-    #[arg(long, value_enum, default_value = "text", hide_default_value = true)]
+    #[arg(long, value_enum, default_value = "text")]
     format: F,
     /// Short for --format json
     #[arg(long, conflicts_with = "format")]
@@ -163,7 +163,7 @@ impl SessionArg {
 /// Options of commands that write into a file that others may have open.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Writing {
-    /// Write although another process has the file open
+    /// Write even if another process has the file open
     #[arg(long, hide_short_help = true)]
     force: bool,
     /// How long to wait for the lock of another writer
@@ -181,7 +181,7 @@ impl Writing {
 /// Options of commands that run hooks.
 #[derive(Clone, Debug, Args)]
 pub(super) struct HookArgs {
-    /// Program to call before and after; may be given several times
+    /// Call this program before and after; may be given several times
     #[arg(long, value_name = "COMMAND")]
     hook: Vec<String>,
     /// Time limit of each hook; 0 is no limit

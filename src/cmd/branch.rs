@@ -23,10 +23,10 @@ use crate::ui::report::{AboutFile, Failure};
 
 /// Fork a session into a new file, or list where one can
 ///
-/// Without ENTRY the user messages of the file are listed, those of all branches and those without
-/// text too. With ENTRY, a user message, a new session is made of what stands before it, and its
-/// text is given back to be edited and sent again; with `--at` any entry is copied, with all that
-/// stands above it. Labels go along. The source stays as it is.
+/// Without ENTRY, lists the user messages of the file, of all branches, also those without text.
+/// With ENTRY, a user message, makes a new session of what stands before it, and prints its text,
+/// to be edited and sent again. With `--at`, copies any entry with all that stands above it. Labels
+/// are copied too. The source stays as it is.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::naming("\
 Examples:
@@ -38,7 +38,7 @@ Examples:
 pub struct BranchArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// User message: an id or its start, label:NAME, user:N, each with ~N
+    /// User message: an id or its start, label:NAME or user:N, also with ~N
     #[arg(value_name = "ENTRY", conflicts_with = "at")]
     entry: Option<String>,
     /// Copy up to and including any entry [default: the leaf]
@@ -50,7 +50,7 @@ pub struct BranchArgs {
     /// Folder of the new file [default: that of SESSION]
     #[arg(long, value_name = "DIR")]
     session_dir: Option<PathBuf>,
-    /// The new file; - for standard output
+    /// The new file; - for standard output [default: a new name in that folder]
     #[arg(long, short, value_name = "FILE", conflicts_with = "session_dir")]
     output: Option<PathBuf>,
     /// Only print what would be done

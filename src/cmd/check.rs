@@ -13,10 +13,11 @@ use super::paths::{self, Paths};
 use super::world;
 use super::{App, Task};
 use crate::core::check;
+use crate::core::check::Checked;
 use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
 use crate::core::error::{Error, ErrorKind};
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::{self, Named, PassedOver};
 use crate::core::problem::WarningKind;
 use crate::parallel::Pool;
 use crate::ui::check::{FindingFormat, Findings};
@@ -29,7 +30,7 @@ mod why;
 ///
 /// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
 /// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each
-/// file once; says nothing of a single sound file.
+/// file once, and prints nothing for a single file in which nothing is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -43,7 +44,7 @@ Examples:
 pub struct CheckArgs {
     #[command(flatten)]
     paths: Paths,
-    /// Let this warning fail the check, by code or name; `warnings` for all of them
+    /// Fail on this warning, by code or name; `warnings` for all of them
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     deny: Vec<String>,
     /// Do not report this code
@@ -131,9 +132,13 @@ impl CheckArgs {
                 let _progress = (files.len() == 1).then(|| app.reading(&source));
                 check::check(source, folders::blobs(path).as_deref(), threads)
             });
-            policy.judge(path, checked)
+            match checked.as_ref().ok().and_then(Checked::foreign).filter(|_| !files[at].is_named) {
+                Some(format) => Judged::passed_over(format),
+                None => policy.judge(path, checked),
+            }
         };
         let (mut counts, mut known) = (Counts::default(), Baseline::default());
+        let mut passed_over = PassedOver::default();
         let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Judged::weight);
         paths::work(app, "checking", files.len(), pool, check, |at, judged, progress| {
             if at == 0 && self.format.get().is_document() {
@@ -142,6 +147,9 @@ impl CheckArgs {
             world::wait(Duration::ZERO).check()?;
             counts.add(judged.counts);
             known.merge(judged.known);
+            if let Some(format) = judged.passed_over {
+                passed_over.add(&files[at].path, format);
+            }
             if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
                 return Ok(());
             }
@@ -162,6 +170,7 @@ impl CheckArgs {
                 None => print(),
             }
         })?;
+        app.passed_over(&passed_over);
         Ok((counts, known))
     }
 }

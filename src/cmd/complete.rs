@@ -11,11 +11,12 @@ use clap::{Arg, ArgMatches, Command};
 use clap_complete::engine::{self, ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
 use super::folders;
+use super::help;
 use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
 use crate::core::naming::offer::{self, Nameable};
-use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession, is_path};
+use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession, is_path, is_session_name};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 
@@ -72,6 +73,10 @@ fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
         "PATH" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, is_session))),
         "FILE" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, Path::is_file))),
         "DIR" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, |_| false))),
+        "TOPIC" => {
+            let names = help::commands(&so_far.definition).into_iter().chain(help::topics()).collect::<Vec<_>>();
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| begun(typed, &names)))
+        }
         "CODE" => {
             let denies = arg.get_id() == "deny";
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| codes(typed, denies)))
@@ -118,7 +123,7 @@ fn kept() -> SessionStore {
 }
 
 fn is_session(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "jsonl") && path.is_file()
+    is_session_name(path) && path.is_file()
 }
 
 /// Returns the files that `is_wanted` lets through, and folders, since the way may lead through them.
@@ -126,6 +131,12 @@ fn paths(typed: &OsStr, is_wanted: impl Fn(&Path) -> bool + Send + Sync + 'stati
     let mut candidates = PathCompleter::any().filter(is_wanted).complete(typed);
     candidates.retain(|candidate| candidate.get_value() != ".");
     candidates.into_iter().map(|candidate| candidate.tag(Some(PATH.into()))).collect()
+}
+
+/// Returns the names that begin as what is typed.
+fn begun(typed: &OsStr, names: &[(String, String)]) -> Vec<CompletionCandidate> {
+    let begun = names.iter().filter(|(name, _)| typed.to_str().is_some_and(|typed| name.starts_with(typed)));
+    begun.map(|(name, about)| CompletionCandidate::new(name).help(Some(about.into()))).collect()
 }
 
 fn codes(typed: &OsStr, with_all: bool) -> Vec<CompletionCandidate> {

@@ -7,21 +7,26 @@ use clap::{Args, ValueEnum};
 
 use super::args::{FormatArg, Formats, SessionArg};
 use super::{App, Task};
-use crate::core::context;
-use crate::core::context::compare;
-use crate::core::context::stats;
+use crate::core::context::forms::request::Api;
+use crate::core::context::rules::Rules;
+use crate::core::context::{compare, held, stats};
 use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::ui::compare::{DifferenceRow, DifferenceText};
 use crate::ui::context as transcript;
 use crate::ui::output::Output;
 use crate::ui::report::{AboutFile, Failure};
+use crate::ui::request;
 use crate::ui::stats::{self as table, StatsRow};
+
+use sent::SentArgs;
+
+mod sent;
 
 /// Rebuild what the model would see at the leaf
 ///
 /// Follows the active path and applies compactions, branch summaries, edits and resets. Reads the
-/// whole file once and the messages on the path again. With `--stats` it tells what fills the
+/// whole file once and the messages on the path again. With `--stats` it says what fills the
 /// context instead, with `--diff` how it differs from another one.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::naming("\
@@ -32,7 +37,9 @@ Examples:
   session-tree context session.jsonl --leaf @~3 --json
   session-tree context session.jsonl --stats           what fills it, and cost
   session-tree context session.jsonl --diff user:1     how it differs there
-  session-tree context session.jsonl --format llm | jq length"))]
+  session-tree context session.jsonl --format llm | jq length
+  session-tree context session.jsonl --as omp          as omp 18 holds it
+  session-tree context session.jsonl --format anthropic   a whole request"))]
 pub struct ContextArgs {
     #[command(flatten)]
     session: SessionArg,
@@ -45,13 +52,15 @@ pub struct ContextArgs {
     /// Print what fills the context and what was used for it, instead of the messages
     #[arg(long)]
     stats: bool,
-    /// Compare it with what is seen at this entry: - only at the leaf, + only there
+    /// Compare it with the context at this entry: - is only at the leaf, + only there
     ///
     /// Goes from the leaf to ENTRY, as `git diff LEAF ENTRY` would: - is what the model would lose
     /// by going there, + what it would get. Messages of the same entry with the same content are
     /// the same. With `--root` all messages there are new.
     #[arg(long, value_name = "ENTRY")]
     diff: Option<String>,
+    #[command(flatten)]
+    sent: SentArgs,
     #[command(flatten)]
     format: FormatArg<Format>,
 }
@@ -64,10 +73,28 @@ enum Format {
     Json,
     /// The messages, as a model gets them
     Llm,
+    /// A request as pi sends it to Anthropic's Messages API
+    Anthropic,
+    /// A request as pi sends it to OpenAI's Chat Completions API
+    Openai,
+    /// A request as pi sends it to OpenAI's Responses API
+    Responses,
+}
+
+impl Format {
+    /// Returns the API whose request it is.
+    fn api(self) -> Option<Api> {
+        match self {
+            Self::Anthropic => Some(Api::Anthropic),
+            Self::Openai => Some(Api::Completions),
+            Self::Responses => Some(Api::Responses),
+            Self::Text | Self::Json | Self::Llm => None,
+        }
+    }
 }
 
 impl Formats for Format {
-    const JSON: &[Self] = &[Self::Json, Self::Llm];
+    const JSON: &[Self] = &[Self::Json, Self::Llm, Self::Anthropic, Self::Openai, Self::Responses];
 }
 
 impl Task for ContextArgs {
@@ -94,7 +121,9 @@ impl ContextArgs {
         };
         let other = self.diff.as_ref().map(|name| self.session.entry(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
-        let context = context::build(&mut bodies, leaf)?;
+        let rules = self.sent.rules(self.format.get().api());
+        let model = self.sent.model();
+        let context = held::build(&mut bodies, leaf, rules)?;
         app.report.problems(&context.problems.list(), &self.session.session);
         let mut output = Output::new();
         output.hold();
@@ -111,7 +140,7 @@ impl ContextArgs {
                 }
             }
             (Some(other), _) => {
-                let other = context::build(&mut bodies, Some(other))?;
+                let other = held::build(&mut bodies, Some(other), rules)?;
                 // Those on the common path have been reported.
                 let known = context.problems.list();
                 let mut problems = other.problems.list();
@@ -127,21 +156,30 @@ impl ContextArgs {
                 }
             }
             (None, Format::Json) => transcript::json(&mut output, &mut bodies, &context)?,
+            (None, Format::Llm) if rules != Rules::Shared => {
+                request::messages(&mut output, &mut bodies, &context, model)?
+            }
             (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context)?,
             (None, Format::Text) => {
                 let size = stats::size(&mut bodies, &context.messages)?;
                 transcript::text(&mut output, &mut bodies, &context, size, &app.screen)?;
+            }
+            (None, format) => {
+                let api = format.api().unwrap_or(Api::Anthropic);
+                request::body(&mut output, &mut bodies, &context, api, model)?;
             }
         }
         Ok(output.finish()?)
     }
 
     fn check(&self) -> Result<()> {
-        let (option, hint) = match (self.stats, self.diff.is_some(), self.format.get()) {
-            (true, true, _) => ("`--stats` and `--diff` do not go together", "leave one of them out"),
-            (true, false, Format::Llm) => ("`--stats` has no form for a model", "use `--format text` or `--json`"),
-            (false, true, Format::Llm) => ("`--diff` has no form for a model", "use `--format text` or `--json`"),
-            _ => return Ok(()),
+        let format = self.format.get();
+        let is_for_model = format == Format::Llm || format.api().is_some();
+        let (option, hint) = match (self.stats, self.diff.is_some()) {
+            (true, true) => ("`--stats` and `--diff` do not go together", "leave one of them out"),
+            (true, false) if is_for_model => ("`--stats` has no form for a model", "use `--format text` or `--json`"),
+            (false, true) if is_for_model => ("`--diff` has no form for a model", "use `--format text` or `--json`"),
+            _ => return self.sent.check(format.api(), format == Format::Llm),
         };
         Err(Failure::usage(option, hint).into())
     }

@@ -19,9 +19,9 @@ use crate::ui::report::AboutFile;
 
 /// List, print, set or clear labels
 ///
-/// Labels are bookmarks on entries. Without ENTRY all that are set now are listed, in the order of
-/// setting; with ENTRY its label is printed, nothing if it has none; with NAME it is set. A change
-/// is one more line at the end of the file: everything else stays as it is.
+/// Labels are bookmarks on entries. Without ENTRY, lists those that are set now, in the order in
+/// which they were set. With ENTRY, prints its label, or nothing if it has none; with NAME, sets it.
+/// A change adds one line to the end of the file; everything else stays as it is.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::naming("\
 Examples:
@@ -33,13 +33,13 @@ Examples:
 pub struct LabelArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Entry: an id or its start, @, label:NAME, user:N, each with ~N
+    /// Entry: an id or its start, @, label:NAME or user:N, also with ~N
     #[arg(value_name = "ENTRY", conflicts_with = "from")]
     entry: Option<String>,
     /// Label to set: one line
     #[arg(value_name = "NAME", requires = "entry", conflicts_with_all = ["clear", "from"])]
     name: Option<String>,
-    /// Take the label away
+    /// Clear the label
     #[arg(long, requires = "entry", conflicts_with = "from")]
     clear: bool,
     /// Set labels from lines of ENTRY, tab, NAME in one step; - for standard input

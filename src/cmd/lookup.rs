@@ -27,6 +27,10 @@ pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
     }
     match meaning {
         Meaning::One(kept) => Ok(Some(kept.path)),
-        other => Err(naming::failure(name, &other, &store, &cwd, world::now(), &|path| title(path, app.jobs)).into()),
+        other => {
+            // Perhaps one of these is what was meant.
+            app.passed_over(&store.passed_over.borrow());
+            Err(naming::failure(name, &other, &store, &cwd, world::now(), &|path| title(path, app.jobs)).into())
+        }
     }
 }

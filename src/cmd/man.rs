@@ -8,7 +8,7 @@ use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use super::{App, Task};
+use super::{App, Task, help};
 use crate::ui::exit::Exit;
 use crate::ui::output::Output;
 
@@ -49,7 +49,7 @@ const ENTRY: [(&str, &str); 5] = [
     ("@", "The leaf."),
     ("label:NAME", "The entry with this label."),
     ("user:N", "The user message N up the active path; user:1 is the last prompt."),
-    ("ENTRY~N", "So many steps towards the root from any of those; ~ is one."),
+    ("ENTRY~N", "N steps towards the root from any of these; ~ is one."),
 ];
 
 /// The variables that are looked at.
@@ -61,8 +61,8 @@ const ENVIRONMENT: [(&str, &str); 11] = [
     ("PI_CONFIG_DIR, XDG_DATA_HOME", "Other places of omp, as omp takes them."),
     ("OMP_PROFILE, PI_PROFILE", "The profile of omp whose sessions are looked for too."),
     ("NO_COLOR", "No colour, unless --color says otherwise."),
-    ("CLICOLOR_FORCE", "Colour although the output is no terminal."),
-    ("TERM, COLUMNS", "dumb means no colour; the width where the terminal does not tell it."),
+    ("CLICOLOR_FORCE", "Colour although the output is not a terminal."),
+    ("TERM, COLUMNS", "dumb means no colour; the width if the terminal does not say it."),
     ("TZ", "The time zone of --since and --until."),
     ("HOME", "The home folder, where agents keep sessions, and which is shown as ~."),
 ];
@@ -94,7 +94,10 @@ fn page(program: Command) -> std::io::Result<String> {
     man.render_options_section(&mut out)?;
     let exits: Vec<_> = Exit::ALL.iter().map(|exit| (exit.code().to_string(), sentence(exit.meaning()))).collect();
     let exits: Vec<_> = exits.iter().map(|(code, meaning)| (code.as_str(), meaning.as_str())).collect();
-    let lists: [(&str, &[(&str, &str)]); 5] = [
+    let topics = help::topics();
+    let topics: Vec<_> = topics.iter().map(|(topic, title)| (topic.as_str(), title.as_str())).collect();
+    let lists: [(&str, &[(&str, &str)]); 6] = [
+        ("TOPICS OF HELP", &topics),
         ("NAMING A SESSION", &SESSION),
         ("NAMING AN ENTRY", &ENTRY),
         ("EXIT STATUS", &exits),

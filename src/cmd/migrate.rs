@@ -12,7 +12,7 @@ use super::{App, Task, world};
 use crate::core::error::Error;
 use crate::core::migrate::CURRENT;
 use crate::core::migrate::file::{self, Options, Outcome, Status};
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::{self, Named, PassedOver};
 use crate::core::problem::WarningKind;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
@@ -25,10 +25,10 @@ mod output;
 
 /// Bring old session files to version 3
 ///
-/// In place, each file in one step: it is the old one or the new one, never something between. Only
-/// what must change in a line changes; permissions and modification time stay. A file that is of
-/// version 3 already is not touched, and one bad file does not keep the others. The home folder, and
-/// what is above it, is refused: name the sessions' folder.
+/// Changes files in place, each in one step: there is the old one or the new one, never something
+/// between. Only what must change in a line changes; permissions and modification time stay. A file
+/// that is of version 3 already is not touched, and a bad file does not stop the others. Refuses the
+/// home folder and the folders above it: name the folder of the sessions.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -43,13 +43,13 @@ pub struct MigrateArgs {
     /// Only report; exit 1 if any file is of an old version
     #[arg(long, conflicts_with_all = ["dry_run", "backup", "output"])]
     check: bool,
-    /// Only report
+    /// Only print what would be done
     #[arg(long, conflicts_with = "output")]
     dry_run: bool,
     /// Keep a copy of each original beside it [default suffix: .orig]
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
-    /// Write the one input's new form here instead; - for standard output
+    /// Write the new form of the one PATH here; - for standard output [default: in place]
     #[arg(long, short, value_name = "FILE", conflicts_with = "backup")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -137,12 +137,20 @@ impl MigrateArgs {
                 self.warn(app, file, outcome);
             }
         }
-        let rows = files.iter().map(|file| file.path.as_path()).zip(outcomes);
+        let mut passed_over = PassedOver::default();
+        let mut listed = Vec::with_capacity(files.len());
+        for (file, outcome) in files.iter().zip(outcomes) {
+            match outcome.foreign().filter(|_| !file.is_named) {
+                Some(format) => passed_over.add(&file.path, format),
+                None => listed.push((file.path.as_path(), outcome)),
+            }
+        }
+        app.passed_over(&passed_over);
         if !self.format.is_json() {
-            return Ok(summary::print(&rows.collect::<Vec<_>>(), &app.screen)?);
+            return Ok(summary::print(&listed, &app.screen)?);
         }
         let (mut output, mut list) = (Output::new(), JsonList::new(self.format.get() == TextOrList::Json));
-        for (path, outcome) in rows {
+        for (path, outcome) in listed {
             let failure = outcome.error.as_ref().map(|error| self.failure(error, path));
             list.add(&mut output, &MigrationRow::new(path, outcome, failure.as_ref()))?;
         }
@@ -160,6 +168,8 @@ impl MigrateArgs {
             }
             // Its row has the error.
             _ if self.format.is_json() => {}
+            // Counted together.
+            (Some(Error::Foreign(_)), _) if !file.is_named => {}
             (Some(error), _) if outcome.status == Status::NotASession && !file.is_named => {
                 warn(WarningKind::NotASession, &format!("skipped: {error}"), error.line());
             }

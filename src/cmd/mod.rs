@@ -23,6 +23,7 @@ mod complete;
 pub mod completions;
 pub mod context;
 mod folders;
+pub mod help;
 pub mod label;
 mod lookup;
 pub mod man;
@@ -51,7 +52,7 @@ pub trait Task {
 fn naming(examples: &str) -> String {
     let forms = "\
 ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
-@~3 (3 steps above it; ~N goes with every form), an id or its first characters.";
+an id or its first characters; ~N after any of these is N steps up, as in @~3.";
     format!("{examples}\n\n{forms}")
 }
 

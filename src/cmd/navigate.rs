@@ -35,18 +35,18 @@ Examples:
 pub struct NavigateArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Entry to go to: an id or its start, @, label:NAME, user:N, each with ~N
+    /// Entry to go to: an id or its start, @, label:NAME or user:N, also with ~N
     #[arg(value_name = "ENTRY", required_unless_present = "root", conflicts_with = "root")]
     entry: Option<String>,
-    /// Go to before the first entry
+    /// Go to the start, before the first entry
     #[arg(long)]
     root: bool,
-    /// Come from this entry instead of the file's leaf
+    /// Start from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
     #[command(flatten)]
     summary: SummaryArgs,
-    /// Label the summary, else ENTRY
+    /// Label the summary, or ENTRY if there is none
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
     /// Save the move, so that agents resume there
@@ -95,6 +95,9 @@ impl NavigateArgs {
             self.warn_of_noop(app, &request);
             plan = plan.stay();
         } else {
+            if request.writes() {
+                plan.check(&session)?;
+            }
             request.check_writers(self.hooks.are_given(), self.summary.summarizer().is_some())?;
         }
         let print = |view: &MoveView, outcome: &MoveOutcome, synced: Option<bool>| -> Result<()> {

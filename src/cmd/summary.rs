@@ -24,13 +24,13 @@ pub(super) struct SummaryArgs {
     /// Let a hook or the summarizer write the summary
     #[arg(long, conflicts_with_all = ["summary", "summary_file"])]
     summarize: bool,
-    /// Command that writes it; else SESSION_TREE_SUMMARIZER
+    /// Command that writes it [default: $SESSION_TREE_SUMMARIZER]
     #[arg(long, value_name = "COMMAND", requires = "summarize")]
     summarizer: Option<String>,
     /// Time limit of the summarizer; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "600", hide_short_help = true, value_parser = world::seconds)]
     summarizer_timeout: Duration,
-    /// Instructions for the summarizer, instead of the usual
+    /// Instructions for the summarizer, instead of its own
     #[arg(long, value_name = "TEXT", hide_short_help = true, requires = "summarize")]
     instructions: Option<String>,
     /// How much of the conversation the summarizer gets, the newest first; 0 is all

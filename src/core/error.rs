@@ -3,10 +3,13 @@
 //!
 //! Never names the file: the command that knows it adds it.
 
+pub mod foreign;
+
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use self::foreign::ForeignFormat;
 use crate::core::words::{counted, listed, shell_word};
 
 listed! {
@@ -22,6 +25,8 @@ listed! {
         Ambiguous = "ambiguous",
         /// the file's first line is not a session header
         NotASession = "not-a-session",
+        /// the file is of another format, which `format` names, or compressed and to be written to
+        ForeignFormat = "foreign-format",
         /// the file has no lines
         Empty = "empty",
         /// only user messages can be branched from
@@ -62,6 +67,17 @@ pub enum Error {
         line: u32,
         /// What the line is instead.
         why: &'static str,
+    },
+    /// The file is of another format.
+    Foreign(ForeignFormat),
+    /// The file is compressed, and was to be written to.
+    Compressed,
+    /// A compressed file cannot be unpacked to its end.
+    Unpacking {
+        /// How many bytes came out before.
+        unpacked: u64,
+        /// What is wrong, or the system's reason.
+        cause: io::Error,
     },
     /// The file has no line at all, or blank ones only.
     Empty,
@@ -202,6 +218,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NotASession { .. } => ErrorKind::NotASession,
+            Self::Foreign(_) | Self::Compressed => ErrorKind::ForeignFormat,
             Self::Empty => ErrorKind::Empty,
             Self::NotFound { .. } | Self::TooFarUp { .. } => ErrorKind::NotFound,
             Self::Ambiguous { .. } => ErrorKind::Ambiguous,
@@ -217,7 +234,16 @@ impl Error {
             Self::NoSummarizer => ErrorKind::NoSummarizer,
             Self::OnLine { cause, .. } => cause.kind(),
             Self::NotSynced { .. } => ErrorKind::NotSynced,
-            Self::Io { .. } => ErrorKind::Io,
+            Self::Io { .. } | Self::Unpacking { .. } => ErrorKind::Io,
+        }
+    }
+
+    /// Returns the format of the file, if that is what is wrong with it.
+    pub fn format(&self) -> Option<ForeignFormat> {
+        match self {
+            Self::Foreign(format) => Some(*format),
+            Self::Compressed => Some(ForeignFormat::Gzip),
+            _ => None,
         }
     }
 
@@ -244,12 +270,15 @@ impl Error {
         lines
     }
 
-    /// Returns what the user can do about it, if there is a remedy.
+    /// Returns what the user can do about it, if there is a remedy; ` FILE` in it stands for the file's path.
     pub fn hint(&self) -> Option<String> {
         let fixed = match self {
             Self::NotASession { .. } => {
                 "a session file starts with a line like {\"type\":\"session\",\"id\":\"...\", ...}"
             }
+            Self::Foreign(format) => format.remedy(),
+            Self::Compressed => "`gunzip -k FILE` unpacks it",
+            Self::Unpacking { .. } => "`gzip -dc FILE | session-tree tree -` reads what can be unpacked",
             Self::NotFound { hint, .. } | Self::Usage { hint, .. } => hint,
             Self::Ambiguous { name, .. } if name.starts_with("label:") => "use one of these ids",
             Self::Ambiguous { .. } => "give more characters, or the full id",
@@ -296,6 +325,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotASession { why, .. } => write!(f, "not a session: {why}"),
+            Self::Foreign(format) => write!(f, "not a session of pi or omp: {}", format.meaning()),
+            Self::Compressed => f.write_str("cannot write to it: it is compressed with gzip"),
+            Self::Unpacking { unpacked, cause } => {
+                let bytes = counted(*unpacked, "byte", "bytes");
+                write!(f, "cannot unpack it: after {bytes} of text, {}", reason(cause))
+            }
             Self::Empty => f.write_str("empty file, not a session"),
             Self::NotFound { name, .. } => write!(f, "`{name}` names no entry"),
             Self::Ambiguous { .. } => f.write_str(&self.lines().join("\n")),

@@ -20,6 +20,8 @@ listed! {
         UnfinishedLine = "unfinished-line",
         /// a line without id, of another program; not an entry
         ForeignLine = "foreign-line",
+        /// changes of entries and of the header that a fork of omp stored as lines; not applied
+        PatchLine = "patch-line",
         /// ignored
         SecondHeader = "second-header",
         /// the header's version is not a version; read as far as possible
@@ -28,10 +30,12 @@ listed! {
         NewerVersion = "newer-version",
         /// the last line with the id counts
         DuplicateId = "duplicate-id",
-        /// the parent is not in the file; shown as a root
+        /// the parent is not in the file; shown as a root, or at the leaf where the file stores that
         Orphan = "orphan",
         /// entries that are each other's ancestors; cut above the first of them
         Cycle = "cycle",
+        /// a mark moves the leaf to an entry that is not before it in the file; ignored
+        MarkWithoutTarget = "mark-without-target",
         /// a message without a known role; adds nothing to the context
         MalformedMessage = "malformed-message",
         /// a compaction whose first kept entry is not on its path; nothing before it is in the context
@@ -42,6 +46,8 @@ listed! {
         Migrated = "migrated",
         /// a file in a folder of sessions is not a session
         NotASession = "not-a-session",
+        /// files of other formats in a folder of sessions: not looked at
+        ForeignFormat = "foreign-format",
         /// some files or folders could not be searched for sessions: permission denied
         PassedOver = "passed-over",
         /// a label with `--leaf` moves the leaf to another branch
@@ -67,6 +73,12 @@ listed! {
     }
 }
 
+/// Returns how many problems of a kind are kept.
+fn most(kind: WarningKind) -> usize {
+    // Of a file of a program that writes such lines this is said once.
+    if kind == WarningKind::PatchLine { 1 } else { KEPT }
+}
+
 /// One thing that is wrong in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -90,7 +102,7 @@ impl Problems {
     pub fn push(&mut self, kind: WarningKind, line: Option<u32>, message: impl FnOnce() -> String) {
         let count = self.counts.entry(kind).or_default();
         *count += 1;
-        if *count <= KEPT {
+        if *count <= most(kind) {
             self.kept.push(Problem { kind, line, message: message() });
         }
     }
@@ -100,7 +112,7 @@ impl Problems {
         let mut room: BTreeMap<WarningKind, usize> = BTreeMap::new();
         for (&kind, &more) in &later.counts {
             let count = self.counts.entry(kind).or_default();
-            room.insert(kind, KEPT.saturating_sub(*count));
+            room.insert(kind, most(kind).saturating_sub(*count));
             *count += more;
         }
         for mut problem in later.kept {
@@ -124,7 +136,7 @@ impl Problems {
         let mut list = self.kept.clone();
         list.sort_by_key(|problem| (problem.line.unwrap_or(u32::MAX), problem.kind));
         for (&kind, &count) in &self.counts {
-            if count > KEPT {
+            if count > KEPT && most(kind) == KEPT {
                 let message = format!("{} more of the kind {} are not listed", count - KEPT, kind.name());
                 list.push(Problem { kind, line: None, message });
             }
@@ -158,5 +170,17 @@ mod tests {
         assert_eq!(list[15].line, Some(101));
         assert_eq!(list[18].message, "orphan");
         assert_eq!(list[21].message, "10 more of the kind malformed-line are not listed");
+    }
+
+    #[test]
+    fn lines_that_change_others_are_said_once() {
+        let mut problems = Problems::default();
+        for part in 0..3 {
+            let mut more = Problems::default();
+            (1..30).for_each(|line| more.push(WarningKind::PatchLine, Some(line), || format!("{part} {line}")));
+            problems.append(more, part * 100);
+        }
+        let list: Vec<_> = problems.list().into_iter().map(|problem| problem.message).collect();
+        assert_eq!((list, problems.count(WarningKind::PatchLine)), (vec!["0 1".to_owned()], 87));
     }
 }

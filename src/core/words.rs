@@ -36,6 +36,13 @@ pub(crate) fn shell_word(word: &OsStr) -> String {
     out + "'"
 }
 
+/// Returns the name that comes nearest to a misspelt one, if any does.
+pub(crate) fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    const CLOSE: f64 = 0.8;
+    let close = names.map(|name| (strsim::jaro_winkler(name, text), name)).filter(|(close, _)| *close > CLOSE);
+    close.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+}
+
 /// Defines an enum with `ALL`, a method that returns each item's name or number, and `meaning`.
 macro_rules! listed {
     (

@@ -260,6 +260,7 @@ fn sarif_start() -> String {
                 "name": code.name(),
                 "shortDescription": {"text": code.title()},
                 "fullDescription": {"text": code.agents()},
+                "help": {"text": code.fix()},
                 "defaultConfiguration": {"level": code.severity().name()},
             })
         })

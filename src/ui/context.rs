@@ -207,6 +207,7 @@ pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Conte
     let mut settings = Object::resume(&mut rest);
     settings.strings("entryIds", context.messages.iter().map(|item| bodies.session().id(item.node())));
     settings.str("thinkingLevel", &state.thinking_level);
+    state.configured_thinking_level.iter().for_each(|level| _ = settings.str("configuredThinkingLevel", level));
     settings.json("models", &serde_json::to_vec(&state.models)?).str("mode", &state.mode);
     let stored = [
         ("modeData", &state.mode_data),

@@ -1,4 +1,4 @@
-//! Exit codes. Each is listed once, here; the tables in the README and the man page are made from it.
+//! Exit codes. Each is listed once, here; the page `json` and the man page have what is here.
 
 use std::process::ExitCode;
 

@@ -20,9 +20,11 @@ pub mod list;
 pub mod moved;
 pub mod naming;
 pub mod output;
+pub mod page;
 pub mod paint;
 pub mod progress;
 pub mod report;
+pub mod request;
 
 pub mod screen;
 pub mod shell;

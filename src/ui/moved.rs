@@ -144,7 +144,10 @@ impl MoveReport<'_> {
     /// Returns how to go on.
     fn hint(&self) -> String {
         let id = |node: Option<NodeId>| node.map(|node| shell_word(self.session.id(node).as_ref()));
-        let goes_on = format!("`{}` goes on here", report::resume(self.agent, self.path));
+        let goes_on = match self.session.stores_leaf() {
+            true => "the agent that stores the leaf in this file goes on here".to_owned(),
+            false => format!("`{}` goes on here", report::resume(self.agent, self.path)),
+        };
         let is_written = !self.outcome.ids().is_empty();
         match id(self.plan.old) {
             _ if self.is_noop() && self.plan.position == self.session.leaf() => goes_on,

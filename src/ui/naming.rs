@@ -31,15 +31,15 @@ pub(crate) fn failure(
     now: i64,
     title: &dyn Fn(&Path) -> String,
 ) -> Failure {
-    let nothing = format!("`{name}` names no session, and there is no such file");
+    let nothing = format!("there is no file `{name}`, and no session whose id starts so");
     let (message, hint) = match meaning {
-        Meaning::One(kept) => (nothing, format!("it is {}", kept.path.display())),
+        Meaning::One(kept) => (nothing, format!("its file is {}", kept.path.display())),
         Meaning::Many(found) => return ambiguous(name, found, now, title),
         Meaning::None(near) if near.is_empty() => (nothing, HOW.to_owned()),
         Meaning::None(near) if name.chars().count() < PREFIX => {
-            (nothing, format!("give {PREFIX} or more characters of an id; near it: {}", near.join(", ")))
+            (nothing, format!("give {PREFIX} or more characters of an id; {}", did_you_mean(near)))
         }
-        Meaning::None(near) => (nothing, format!("ids near it: {}", near.join(", "))),
+        Meaning::None(near) => (nothing, did_you_mean(near)),
         Meaning::Elsewhere(kept) => {
             let hint = format!("the newest elsewhere is {}", row(kept, now, "of ", kept.cwd.as_deref()));
             (format!("no session was held in `{}`", cwd.display()), hint)
@@ -47,6 +47,10 @@ pub(crate) fn failure(
         Meaning::Nowhere => (nothing, nowhere(store)),
     };
     Failure::plain(ErrorKind::NotFound, message, Some(hint))
+}
+
+fn did_you_mean(near: &[String]) -> String {
+    format!("did you mean `{}`?", near.join("`, `"))
 }
 
 /// Returns, in words, where there are no sessions.
@@ -89,7 +93,7 @@ mod tests {
 
     use super::{ErrorKind, LISTED, Meaning, SessionStore, StoredSession, closed, failure};
 
-    const NOTHING: &str = "`aaaa` names no session, and there is no such file";
+    const NOTHING: &str = "there is no file `aaaa`, and no session whose id starts so";
 
     fn kept(file: &str, id: &str, minutes: i64) -> StoredSession {
         StoredSession {
@@ -128,13 +132,13 @@ mod tests {
     fn a_word_without_a_session_gets_a_hint() {
         let near = |ids: &[&str]| Meaning::None(ids.iter().map(|&id| id.to_owned()).collect());
         for (name, meaning, message, expected) in [
-            ("aaaa", near(&["aaab", "aaac"]), NOTHING, "ids near it: aaab, aaac"),
+            ("aaaa", near(&["aaab", "aaac"]), NOTHING, "did you mean `aaab`, `aaac`?"),
             ("aaaa", near(&[]), NOTHING, super::HOW),
             (
                 "aaa",
                 near(&["aaab"]),
-                "`aaa` names no session, and there is no such file",
-                "give 4 or more characters of an id; near it: aaab",
+                "there is no file `aaa`, and no session whose id starts so",
+                "give 4 or more characters of an id; did you mean `aaab`?",
             ),
             (
                 "latest",

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::escape;
 use super::exit::Exit;
 use super::paint::{Ink, Paint};
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
 use crate::core::problem::{Problem, WarningKind};
@@ -28,6 +29,8 @@ pub struct Failure {
     pub file: Option<PathBuf>,
     /// The 1-based line that it is about.
     pub line: Option<u32>,
+    /// The format of the file, if it is another one.
+    pub format: Option<ForeignFormat>,
     /// The remedy.
     pub hint: Option<String>,
     /// How the program ends.
@@ -37,7 +40,15 @@ pub struct Failure {
 impl Failure {
     /// Makes the failure of a core error, with the name of the file.
     pub(crate) fn new(error: &Error, file: &Path) -> Self {
-        Self { file: (file != Path::new("-")).then(|| file.to_owned()), ..Self::from(error) }
+        let failure = Self::from(error);
+        if file == Path::new("-") {
+            return failure;
+        }
+        // Commands are there to be copied.
+        let named = |hint: String| hint.replace(" FILE", &format!(" {}", shell_word(file.as_os_str())));
+        let has_command = matches!(error, Error::Foreign(_) | Error::Compressed | Error::Unpacking { .. });
+        let hint = if has_command { failure.hint.map(named) } else { failure.hint };
+        Self { file: Some(file.to_owned()), hint, ..failure }
     }
 
     /// Makes the failure of the error that ended a command; one of unknown type comes from writing the
@@ -65,7 +76,7 @@ impl Failure {
     /// Makes a failure that is not about a file.
     pub(crate) fn plain(kind: ErrorKind, message: String, hint: Option<String>) -> Self {
         let lines = vec![message.clone()];
-        Self { kind, message, lines, file: None, line: None, hint, exit: Exit::CouldNot }
+        Self { kind, message, lines, file: None, line: None, format: None, hint, exit: Exit::CouldNot }
     }
 }
 
@@ -77,7 +88,7 @@ impl From<&Error> for Failure {
             _ => Exit::CouldNot,
         };
         let (kind, message, line, hint) = (error.kind(), error.to_string(), error.line(), error.hint());
-        Self { kind, message, lines: error.lines(), file: None, line, hint, exit }
+        Self { kind, message, lines: error.lines(), file: None, line, format: error.format(), hint, exit }
     }
 }
 
@@ -131,13 +142,16 @@ pub(crate) struct ReportRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
 }
 
 impl<'a> From<&'a Failure> for ReportRow<'a> {
-    fn from(Failure { kind, message, file, line, hint, .. }: &'a Failure) -> Self {
+    fn from(Failure { kind, message, file, line, format, hint, .. }: &'a Failure) -> Self {
         let path = file.as_ref().map(|file| file.display().to_string());
-        Self { kind: kind.name(), message, path, line: *line, hint: hint.as_deref() }
+        let format = format.map(ForeignFormat::name);
+        Self { kind: kind.name(), message, path, line: *line, format, hint: hint.as_deref() }
     }
 }
 
@@ -164,7 +178,7 @@ impl Report {
         }
         let path = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
         if self.json {
-            let warning = ReportRow { kind: kind.name(), message, path, line, hint: None };
+            let warning = ReportRow { kind: kind.name(), message, path, line, format: None, hint: None };
             return self.object(&StderrLine::<()>::Warning(warning));
         }
         self.line("warning", Ink::Warning, &format!("{}{message}", place(path.as_deref(), line)));

@@ -49,7 +49,10 @@ export class Agent {
   /** Loads an agent that is installed in `folder`; its copies of files go to `scratch`. */
   static async load(name: Name, folder: string, scratch: string): Promise<Agent> {
     const [pack, parts] = modules[name];
-    const loaded = parts.map(part => import(Bun.resolveSync(path.posix.join(pack, part), folder)));
+    const load = async (part: string) => import(Bun.resolveSync(path.posix.join(pack, part), folder));
+    const loaded = parts.map(load);
+    // Since omp 18 the context is a module of its own.
+    if (name === "omp") loaded.push(load("session/session-context").catch(() => ({})));
     const manifest = path.join(folder, "node_modules", pack, "package.json");
     const { version } = JSON.parse(fs.readFileSync(manifest, "utf8"));
     return new Agent(name, version, Object.assign({}, ...(await Promise.all(loaded))), scratch);

@@ -7,14 +7,15 @@
 // Exit 0: all passed; 3: some failed.
 import fs from "node:fs";
 import path from "node:path";
-import type { Agent } from "./agents.ts";
+import type { Agent, Json } from "./agents.ts";
 import { branching, inUse, labelling, migrating, navigating } from "./commands.ts";
 import * as differences from "./differences.ts";
 import { generate } from "./generate.ts";
 import { agree, compare, goesOn } from "./laws.ts";
 import { Random } from "./random.ts";
+import { apis, plain } from "./sent.ts";
 import { play } from "./theirs.ts";
-import { agents, checks, emptyFolder, fresh, type Source, source, tool } from "./world.ts";
+import { agents, checks, emptyFolder, fresh, sender, type Source, source, tool } from "./world.ts";
 
 const commands = { migrate: migrating, label: labelling, navigate: navigating, branch: branching };
 
@@ -27,6 +28,7 @@ async function main(): Promise<boolean> {
     for (const [group, test] of Object.entries(commands)) await checks.within(group, source.what, () => test(source));
   }
   await checks.within("in use", "omp", inUse);
+  await sent(sources);
   return checks.report();
 }
 
@@ -71,6 +73,28 @@ async function writtenBy(agent: Agent): Promise<Source[]> {
     });
   }
   return sources;
+}
+
+/** What pi would send of a session is what we say, to the body of a request for each API. */
+async function sent(sources: Source[]) {
+  const group = "sent by pi";
+  const folder = path.join(import.meta.dir, "../data/sent");
+  const small = fs.readdirSync(folder).filter(name => name.endsWith(".jsonl"));
+  const files = [...small.map(name => [name, path.join(folder, name)]), ...sources.map(({ what, current }) => [what, current])];
+  for (const [what, file] of files) {
+    await checks.within(group, what, async () => {
+      const ours = (...args: string[]) => plain(JSON.parse(tool.run(["context", file, ...args]).stdout.toString()));
+      const { llm } = plain(await sender.messages(file));
+      checks.same(group, `${what}, messages`, ours("--as", "pi", "--format", "llm"), llm);
+      for (const [format, api] of Object.entries(apis)) {
+        // Some requests pi itself cannot make.
+        const body = await sender.request(file, api).catch(() => null);
+        if (!body) continue;
+        const part = ({ system, messages, input }: Json) => ({ system, messages, input });
+        checks.same(group, `${what}, ${format}`, part(ours("--format", format)), part(plain(body)));
+      }
+    });
+  }
 }
 
 // The agents leave timers behind, so the end is said. (1 is what bun itself ends with when something breaks down.)

@@ -4,6 +4,7 @@ import path from "node:path";
 import { Agent } from "./agents.ts";
 import { Checks } from "./checks.ts";
 import { Random } from "./random.ts";
+import { Sender } from "./sent.ts";
 import { Tool } from "./tool.ts";
 
 const [bin, installed, work] = process.argv.slice(2);
@@ -12,9 +13,10 @@ export const tool = new Tool(bin, path.join(work, "home"));
 export const omp = await Agent.load("omp", installed, work);
 export const pi = await Agent.load("pi", installed, work);
 export const agents = [omp, pi];
+export const sender = new Sender(pi, installed);
 export const checks = new Checks([
   ...["read version 1", "read version 2", "read version 3", "migrate", "label", "navigate", "branch"],
-  ...["written by omp", "written by pi", "in use"],
+  ...["written by omp", "written by pi", "in use", "sent by pi"],
 ]);
 
 /** A session to try the commands on. */

@@ -256,13 +256,36 @@ const CASES: &[Case<&str>] = &[
         messages: "user",
         ..PLAIN
     },
+    Case {
+        file: "d20-openclaw-leaf",
+        entries: 5,
+        roots: "root",
+        path: "root ans new1",
+        messages: "user assistant user",
+        ..PLAIN
+    },
+    Case { file: "d21-openclaw-reset", entries: 3, roots: "r1", path: "r1 rs r2", messages: "user", ..PLAIN },
+    Case {
+        file: "d32-patches-of-a-fork",
+        entries: 2,
+        roots: "aaaa0001",
+        path: "aaaa0001 aaaa0002",
+        messages: "user assistant",
+        problems: "1 newer-version, 4 patch-line",
+        ..PLAIN
+    },
 ];
 
 /// Files that are no sessions: the kind of the failure, and the line that it names.
-const REFUSED: [(&str, &str, Option<u32>); 3] = [
+const REFUSED: [(&str, &str, Option<u32>); 8] = [
     ("c15-corrupt-header", "not-a-session", Some(1)),
     ("c17-empty", "empty", None),
     ("c17b-only-newlines", "empty", None),
+    ("d10-event-stream", "foreign-format", None),
+    ("d28-header-v4", "foreign-format", None),
+    ("d29-claude", "foreign-format", None),
+    ("d30-codex", "foreign-format", None),
+    ("d31-compressed.jsonl", "foreign-format", None),
 ];
 
 /// Every way of reading, and whether it prints JSON.
@@ -288,7 +311,8 @@ const COMMANDS: [(&[&str], bool); 18] = [
 ];
 
 fn path(file: &str) -> PathBuf {
-    support::data(&format!("cases/{file}.jsonl"))
+    let ending = if file.ends_with(".jsonl") { "zst" } else { "jsonl" };
+    support::data(&format!("cases/{file}.{ending}"))
 }
 
 fn bytes(file: &str) -> Vec<u8> {
@@ -349,7 +373,7 @@ fn reading_finds_what_is_there() {
         let context = context(&session);
         let found = Case {
             file: expected.file.to_owned(),
-            entries: session.len(),
+            entries: session.count(),
             roots: ids(&session, session.roots()),
             path: ids(&session, &walk::path(&session, session.leaf())),
             messages: messages(&session).into_iter().map(role).collect::<Vec<_>>().join(" "),
@@ -413,6 +437,38 @@ fn every_command_can_read_every_file() {
             }
         }
         assert!(bytes(case.file) == before, "{}", case.file);
+    }
+}
+
+#[test]
+fn d10_d28_d31_other_formats_are_named_with_what_to_do() {
+    for (file, format, remedy) in [
+        ("d10-event-stream", "event-stream", "name it by the `id` of line 1"),
+        ("d28-header-v4", "pi-agent-core", "the program that wrote it opens it"),
+        ("d29-claude", "claude-code", "`omp --from-claude` imports"),
+        ("d30-codex", "codex", "`omp --from-codex` imports"),
+        ("d31-compressed.jsonl", "zstd", "d31-compressed.jsonl.zst | session-tree tree -` reads it"),
+    ] {
+        let failed = run("context", file, &["--json"]);
+        let error = &serde_json::from_str::<Value>(&failed.stderr).unwrap()["error"];
+        assert_eq!(error["format"], format);
+        assert!(error["hint"].as_str().unwrap().contains(remedy), "{error}");
+        let found = run("check", file, &["--json"]);
+        let finding = serde_json::from_str::<Value>(&found.stdout).unwrap()[0].take();
+        assert_eq!((found.code, &finding["code"], &finding["message"]), (1, &json!("E001"), &error["message"]));
+        assert!(finding["fix"].as_str().unwrap().contains(remedy), "{finding}");
+        // Nobody should put a header before it.
+        assert!(!finding["fix"].as_str().unwrap().contains("header"), "{finding}");
+    }
+}
+
+#[test]
+fn d32_changes_by_lines_are_named_once() {
+    let many = [bytes("d32-patches-of-a-fork"), b"{\"type\":\"entry_patch\",\"entryId\":\"x\"}\n".repeat(50)].concat();
+    assert_eq!(listed(&support::session(&many).problems.list()), "1 newer-version, 4 patch-line");
+    for check in [run("check", "d32-patches-of-a-fork", &[]), support::run_with_input(["check", "-"], &many)] {
+        let codes: Vec<_> = check.stdout.split('[').skip(1).map(|rest| &rest[..4]).collect();
+        assert_eq!((check.code, codes), (0, vec!["W003", "W007"]), "{}", check.stdout);
     }
 }
 
@@ -871,4 +927,36 @@ fn c80_short_ids_that_are_printed_can_be_used() {
         let short = ids.of(node);
         assert_eq!(naming::entry::find(&session, None, &short).unwrap(), node, "{short}");
     }
+}
+
+#[test]
+fn d20_a_mark_is_a_row_of_its_own_and_counts_for_nobody() {
+    let members = ["id", "type", "parentId", "depth", "active", "leaf", "children"];
+    let expected = [
+        json!(["root", "message", null, 0, true, false, 1]),
+        json!(["ans", "message", "root", 1, true, false, 2]),
+        json!(["rewind", "leaf", "ans", 2, false, false, 0]),
+        json!(["new1", "message", "ans", 2, true, true, 1]),
+        json!(["side1", "message", "new1", 3, false, false, 0]),
+        json!(["aband1", "message", "ans", 2, false, false, 0]),
+    ];
+    assert_eq!(rows("d20-openclaw-leaf", members), expected);
+    for filter in ["default", "no-tools", "user-only", "labeled-only"] {
+        let run = run("tree", "d20-openclaw-leaf", &["--filter", filter, "--format", "jsonl"]);
+        assert!(run.json_lines().iter().all(|row| row["id"] != "rewind"), "{filter}");
+    }
+    let text = run("tree", "d20-openclaw-leaf", &["--filter", "all"]).ok();
+    assert!(text.contains("5 entries, 2 branches") && text.contains("rewind  [leaf: ans]\n"), "{text}");
+    let tips = run("tree", "d20-openclaw-leaf", &["--filter", "all", "--tips", "--format", "jsonl"]).json_lines();
+    assert_eq!(tips.iter().map(|tip| tip["id"].as_str().unwrap()).collect::<Vec<_>>(), ["side1", "aband1"]);
+    let graph = run("tree", "d20-openclaw-leaf", &["--filter", "all", "--format", "dot"]).ok();
+    assert!(graph.contains("tooltip=\"rewind\"];\n"), "a mark is not drawn as an end: {graph}");
+}
+
+#[test]
+fn d21_the_context_starts_after_a_reset() {
+    let text = run("context", "d21-openclaw-reset", &[]).ok();
+    assert!(text.contains("after reset") && !text.contains("before reset"), "{text}");
+    let text = run("context", "d21-openclaw-reset", &["--leaf", "r1"]).ok();
+    assert!(text.contains("before reset"), "{text}");
 }

@@ -391,7 +391,7 @@ fn ids_of_version_1_are_the_same_on_every_load() {
 
 #[test]
 fn ids_of_version_1_are_the_same_everywhere() {
-    // Made with another program from the rule in the design: UUIDs (version 5) of header and place.
+    // Made with another program from the rule (help rules, "Migration"): UUIDs (version 5) of header and place.
     let cases = Case::all();
     let case = cases.iter().find(|case| case.name == "009-v1-pi").unwrap();
     let ids: Vec<_> = case.session.nodes().take(3).map(|node| case.session.id(node)).collect();

@@ -16,7 +16,9 @@ mod layout;
 /// The lines of sessions, as the unit tests make them.
 #[path = "../../src/core/session/sample/lines.rs"]
 mod lines;
+mod openclaw;
 mod properties;
+mod sent;
 mod shape;
 mod summaries;
 mod support;

@@ -1,5 +1,5 @@
 //! The shape of the shown tree: landmarks, folded rows, tips and runs, on the smallest trees that show
-//! the rule (cli.md: "tree").
+//! the rule (help rules, "Views").
 
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::tree::shape::{Omitted, Shape};

@@ -31,7 +31,7 @@ pub struct TreeArgs {
     #[command(flatten)]
     pub(super) session: SessionArg,
     /// Which entries to show
-    #[arg(long, value_enum, default_value_t = Filter::Default, hide_default_value = true)]
+    #[arg(long, value_enum, default_value_t = Filter::Default)]
     pub(super) filter: Filter,
     /// Show only entries that hold all these words
     #[arg(long, value_name = "TEXT")]
@@ -50,7 +50,7 @@ pub struct TreeArgs {
     pub(super) depth: Option<u32>,
     /// Show only entries from then on: a date or 2d, 3h, 90m
     ///
-    /// A date is as 2026-01-31 or 2026-01-31T10:00, with Z, an offset, or in the local time zone; an
+    /// A date is 2026-01-31 or 2026-01-31T10:00, with Z or an offset, else in the local time zone. An
     /// age is a number of weeks (w), days (d), hours (h) or minutes (m).
     #[arg(long, value_name = "WHEN", value_parser = world::since)]
     pub(super) since: Option<i64>,
@@ -103,7 +103,7 @@ impl ValueEnum for Filter {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, help) = match self {
-            Self::Default => ("default", "The conversation: no bookkeeping, no silent assistant messages"),
+            Self::Default => ("default", "The conversation, without bookkeeping and assistant messages without text"),
             Self::NoTools => ("no-tools", "As default, without tool results"),
             Self::UserOnly => ("user-only", "User messages"),
             Self::LabeledOnly => ("labeled-only", "Entries with a label"),

@@ -28,7 +28,7 @@ impl Printer<'_> {
         let text = TreeText::new(session, &rows, &self.app.screen);
         let text = text.searching(self.query);
         let mut output = Output::new();
-        output.text(&text.heading(&self.bodies.title()?, session.len(), walk::tips(session).len()))?;
+        output.text(&text.heading(&self.bodies.title()?, session.count(), walk::tips(session).len()))?;
         match self.query {
             Some(_) => self.found_rows(&mut output, &text, &rows.rows)?,
             None => self.plain_rows(&mut output, &text, &rows.rows)?,

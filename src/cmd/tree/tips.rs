@@ -29,7 +29,7 @@ impl Printer<'_> {
             _ => {
                 let (rows, title) = (Rows::default(), self.bodies.title()?);
                 let heading = TreeText::new(session, &rows, screen);
-                output.text(&heading.heading(&title, session.len(), walk::tips(session).len()))?;
+                output.text(&heading.heading(&title, session.count(), walk::tips(session).len()))?;
                 tips::rows(&mut output, &mut self.bodies, &tips, screen)?;
             }
         }

@@ -1,12 +1,11 @@
-//! The codes of findings: stable ids and names, severities, and what agents do. The table in the README
-//! and the rules in SARIF are made from here; ids and names must never change.
+//! The codes of findings: stable ids and names, severities, what agents do, and what helps. The page
+//! `checks` and the rules in SARIF are made from here; ids and names must never change.
 //!
 //! What agents do was measured with a small file for each code, opened with pi 1.6.0, omp 13.19.0 and
 //! omp 18.2.3.
 
-use std::fmt::Write;
-
 use crate::core::error::{Error, Result};
+use crate::core::words::nearest;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,10 +33,11 @@ struct CodeInfo {
     name: &'static str,
     title: &'static str,
     agents: &'static str,
+    fix: &'static str,
 }
 
 macro_rules! codes {
-    ($($(#[doc = $title:literal])+ $code:ident = $id:literal $name:literal: $agents:literal;)+) => {
+    ($($(#[doc = $title:literal])+ $code:ident = $id:literal $name:literal: $agents:literal, $fix:literal;)+) => {
         /// The kinds of problems of a session file.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -46,7 +46,14 @@ macro_rules! codes {
 
         /// Every code, in the order of the enum.
         const CODES: &[CodeInfo] = &[
-            $(CodeInfo { code: Code::$code, id: $id, name: $name, title: concat!($($title),+), agents: $agents },)+
+            $(CodeInfo {
+                code: Code::$code,
+                id: $id,
+                name: $name,
+                title: concat!($($title),+),
+                agents: $agents,
+                fix: $fix,
+            },)+
         ];
     };
 }
@@ -54,116 +61,184 @@ macro_rules! codes {
 codes! {
     /// not a session: it does not start with a session header
     NotASession = "E001" "not-a-session":
-        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it";
+        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it",
+        "if it was a session, insert a header as the first line; else do not open it with agents";
     /// an empty file, or blank lines only
     Empty = "E002" "empty":
-        "pi writes a header into an empty file and refuses one of blank lines; omp writes a header over it";
+        "pi writes a header into an empty file and refuses one of blank lines; omp writes a header over it",
+        "delete it: there is nothing in it";
     /// the header line is damaged or has no `id`
     UnreadableHeader = "E003" "unreadable-header":
-        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it";
+        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it",
+        "repair the header; the id is in the file's name, after the `_`";
     /// a foreign line before the header
     HeaderNotFirst = "E004" "header-not-first":
-        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it";
+        "pi refuses the file; omp 13 replaces it with an empty session and everything in it is lost; omp 18 refuses it",
+        "delete the line, or move it after the header, but not to the end";
     /// a line that is not one JSON object
     MalformedLine = "E005" "malformed-line":
-        "pi and omp skip it silently; omp 18 rewrites the file without it when it next saves";
+        "pi and omp skip it silently; omp 18 rewrites the file without it when it next saves",
+        "take the line from a backup; else delete it and give its children another parent";
     /// an unfinished last line: cut off, or a writer is still at work
     UnfinishedLine = "E006" "unfinished-line":
-        "pi skips it and adds a line end; omp 13 skips it and appends its next entry to it, which is lost too; omp 18 rewrites the file without it when it next saves";
+        "pi skips it and adds a line end; omp 13 skips it and appends its next entry to it, which is lost too; omp 18 rewrites the file without it when it next saves",
+        "close the agent that has the file open and check again; if the line is still unfinished, delete it";
     /// several records on one line
     GluedObjects = "E007" "glued-objects":
-        "pi skips the whole line; omp keeps the first record if all are whole, else it skips the line too; omp 18 rewrites the file without it when it next saves";
+        "pi skips the whole line; omp keeps the first record if all are whole, else it skips the line too; omp 18 rewrites the file without it when it next saves",
+        "insert a line end between the records";
     /// NUL bytes, such as a crash of the system leaves
     NulRun = "E008" "nul-run":
-        "pi and omp skip the line silently; omp 18 rewrites the file without it when it next saves";
+        "pi and omp skip the line silently; omp 18 rewrites the file without it when it next saves",
+        "delete the NUL bytes; a line of nothing else goes as a whole";
     /// a byte order mark before the header
-    Bom = "E009" "byte-order-mark": "pi refuses the file; omp opens it";
+    Bom = "E009" "byte-order-mark":
+        "pi refuses the file; omp opens it",
+        "delete the first three bytes";
     /// two different entries with one id
     DuplicateId = "E010" "duplicate-id":
-        "the later one counts, the model never gets the earlier one; the tree shows everything below it twice, and if an entry becomes its own ancestor, pi and omp never finish opening";
+        "the later one counts, the model never gets the earlier one; the tree shows everything below it twice, and if an entry becomes its own ancestor, pi and omp never finish opening",
+        "give one of them a new id, and set `parentId` of its children to that";
     /// an entry whose parent is not in the file
     Orphan = "E011" "orphan":
-        "pi and omp start the conversation there; the model gets nothing from before";
+        "pi and omp start the conversation there; the model gets nothing from before",
+        "repair the line that held the parent; else set `parentId` to the entry that the conversation went on from";
     /// entries that are each other's ancestors
     Cycle = "E012" "cycle":
-        "if the leaf is on or below the loop, pi and omp 13 never finish opening and use up all memory; omp 18 cuts it; otherwise they do not show these entries";
+        "if the leaf is on or below the loop, pi and omp 13 never finish opening and use up all memory; omp 18 cuts it; otherwise they do not show these entries",
+        "set `parentId` of one of them to an entry outside the loop, or to null";
     /// an entry that is its own parent
     SelfParent = "E013" "self-parent":
-        "if the leaf is at or below it, pi and omp 13 never finish opening and use up all memory; omp 18 starts there; otherwise it is shown as a root";
+        "if the leaf is at or below it, pi and omp 13 never finish opening and use up all memory; omp 18 starts there; otherwise it is shown as a root",
+        "set `parentId` to the entry that the conversation went on from, or to null";
     /// the last line, where agents look for the leaf, is a foreign line or not an object
     ForeignLeaf = "E014" "foreign-leaf":
-        "pi and omp resume there: an empty conversation, and the next message is written without a parent";
+        "pi and omp resume there: an empty conversation, and the next message is written without a parent",
+        "delete the line, or append an entry: `session-tree label FILE @ NAME`";
     /// the header's version is invalid, or missing although the entries have ids
     UnknownVersion = "E015" "unknown-version":
-        "pi and omp take a missing one, `true` and numbers below 2 for version 1: they give every entry a new id and put all branches into one list; they take others for version 3";
+        "pi and omp take a missing one, `true` and numbers below 2 for version 1: they give every entry a new id and put all branches into one list; they take others for version 3",
+        "set `version` of the header: 2 if there are messages with the role `hookMessage`, else 3";
     /// a message entry without a message, or without a known role
     MalformedMessage = "E016" "malformed-message":
-        "without a message pi opens the file but cannot build the conversation, and omp cannot open it; a message without a known role is left out";
+        "without a message pi opens the file but cannot build the conversation, and omp cannot open it; a message without a known role is left out",
+        "set the `role`, or change the `type` to `custom`, so that the children keep their parent";
     /// `content` is missing or null
     MissingContent = "E017" "missing-content":
-        "pi and omp read it as empty or pass it on, but the session is missing from their lists; omp 18 leaves out such a custom message and cannot build the conversation after such an assistant message";
+        "pi and omp read it as empty or pass it on, but the session is missing from their lists; omp 18 leaves out such a custom message and cannot build the conversation after such an assistant message",
+        "set `content` to an empty list";
     /// an assistant message without `usage`
-    NoUsage = "E018" "no-usage": "omp 13 cannot open the file; pi and omp 18 open it and count a cost of 0";
+    NoUsage = "E018" "no-usage":
+        "omp 13 cannot open the file; pi and omp 18 open it and count a cost of 0",
+        "none needed; the cost is not known";
     /// a second session header
-    SecondHeader = "W001" "second-header": "pi and omp 13 ignore it; omp 18 shows it as an entry of its own";
+    SecondHeader = "W001" "second-header":
+        "pi and omp 13 ignore it; omp 18 shows it as an entry of its own",
+        "delete the line";
     /// version 1 or 2
-    OldVersion = "W002" "old-version": "pi and omp migrate it: pi rewrites the file when it opens it, omp when it next saves";
+    OldVersion = "W002" "old-version":
+        "pi and omp migrate it: pi rewrites the file when it opens it, omp when it next saves",
+        "`session-tree migrate FILE`";
     /// a version newer than 3
-    NewerVersion = "W003" "newer-version": "pi and omp open it and write to it as if it were version 3";
+    NewerVersion = "W003" "newer-version":
+        "pi and omp open it and write to it as if it were version 3",
+        "open it only with the agent that wrote it";
     /// bytes that are not UTF-8
-    BadUtf8 = "W004" "bad-utf8": "pi and omp read U+FFFD in their place";
+    BadUtf8 = "W004" "bad-utf8":
+        "pi and omp read U+FFFD in their place",
+        "none needed";
     /// half of a surrogate pair in a string
-    LoneSurrogate = "W005" "lone-surrogate": "pi and omp keep it and send it on; some providers refuse the request";
+    LoneSurrogate = "W005" "lone-surrogate":
+        "pi and omp keep it and send it on; some providers refuse the request",
+        "replace the escape with `\\ufffd` if a provider refuses it";
     /// a line that is in the file twice
     DuplicateLine = "W006" "duplicate-line":
-        "pi and omp show everything below it once more in the tree for every copy; the conversation is unchanged";
+        "pi and omp show everything below it once more in the tree for every copy; the conversation is unchanged",
+        "delete the second line";
     /// a line without an `id`, of another program
-    ForeignLine = "W007" "foreign-line": "pi and omp show it as a root of its own; the conversation is unchanged";
+    ForeignLine = "W007" "foreign-line":
+        "pi and omp show it as a root of its own; the conversation is unchanged",
+        "delete the line, if nobody needs it";
     /// the leaf is a bookkeeping entry on an older branch, so agents do not resume the newest conversation
-    LeafOnOlderBranch = "W008" "leaf-on-older-branch": "pi and omp resume on that older branch";
+    LeafOnOlderBranch = "W008" "leaf-on-older-branch":
+        "pi and omp resume on that older branch",
+        "`session-tree navigate FILE ENTRY --save`, unless the leaf was left there on purpose";
     /// a label for an entry that is not in the file
-    LabelWithoutTarget = "W009" "label-without-target": "pi and omp do not show it";
+    LabelWithoutTarget = "W009" "label-without-target":
+        "pi and omp do not show it",
+        "set `targetId` to the entry that is meant; do not delete the line if it has children";
     /// a compaction names a first kept entry that is not in the file
     KeptEntryMissing = "W010" "kept-entry-missing":
-        "pi and omp give the model the summary and what comes after it, but none of the messages to be kept";
+        "pi and omp give the model the summary and what comes after it, but none of the messages to be kept",
+        "set `firstKeptEntryId` to the first entry to keep, such as the parent of the compaction";
     /// a compaction names a first kept entry that is not above it
     KeptEntryOffPath = "W011" "kept-entry-off-path":
-        "pi and omp give the model the summary and what comes after it, but none of the messages to be kept";
+        "pi and omp give the model the summary and what comes after it, but none of the messages to be kept",
+        "set `firstKeptEntryId` to the first entry to keep, such as the parent of the compaction";
     /// a tool call in the conversation without a result
     CallWithoutResult = "W012" "call-without-result":
-        "pi and omp 13 send it unchanged, and strict providers refuse the request";
+        "pi and omp 13 send it unchanged, and strict providers refuse the request",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or add a `toolResult` for it";
     /// a tool result in the conversation without a call
     ResultWithoutCall = "W013" "result-without-call":
-        "pi and omp send it unchanged, and strict providers refuse the request";
+        "pi and omp send it unchanged, and strict providers refuse the request",
+        "go on above it: `session-tree navigate FILE ENTRY --save`";
     /// left out of the conversation by omp 18: failed turns with content, and calls without a result
     LeftOut = "W014" "left-out-by-omp-18":
-        "omp 18 does not give it to the model; pi, omp 13 and `session-tree context` show it";
+        "omp 18 does not give it to the model; pi, omp 13 and `session-tree context` show it",
+        "none needed; `session-tree context` shows what is stored";
     /// content, or a block of it, that does not have the form of its type
     OddContent = "W015" "odd-content":
-        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request";
+        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request",
+        "make `content` a list of blocks, and correct or remove the block";
     /// a timestamp that is missing or not a time
-    UnreadableTime = "W016" "unreadable-time": "pi and omp open it; where they sort by time, its position is arbitrary";
+    UnreadableTime = "W016" "unreadable-time":
+        "pi and omp open it; where they sort by time, its position is arbitrary",
+        "set `timestamp` to a time such as that of the entry before";
     /// more than five minutes older than its parent
-    TimeBackwards = "W017" "time-backwards": "pi and omp accept it; among its siblings it may be in the wrong position";
+    TimeBackwards = "W017" "time-backwards":
+        "pi and omp accept it; among its siblings it may be in the wrong position",
+        "none needed if a clock was wrong; else check that `parentId` is right";
     /// a further root that no agent made by going back to the start
     SeveralRoots = "W018" "several-roots":
-        "pi and omp start the conversation there; the model gets nothing from before";
+        "pi and omp start the conversation there; the model gets nothing from before",
+        "if the conversation went on directly from an entry before it, set `parentId` to that";
     /// two agents wrote to the file at the same time
     InterleavedWriters = "W019" "interleaved-writers":
-        "pi and omp show two branches and resume on the one written to last; the other is not part of the conversation";
+        "pi and omp show two branches and resume on the one written to last; the other is not part of the conversation",
+        "open a session in one agent only; `session-tree branch FILE --at TIP` copies a branch into a file of its own";
     /// an image stored in another file, which is missing
-    MissingBlob = "W020" "missing-blob": "omp cannot show or send the image; pi never can";
+    MissingBlob = "W020" "missing-blob":
+        "omp cannot show or send the image; pi never can",
+        "restore the file in the folder `blobs` next to omp's `sessions`, or replace the block with text";
     /// an entry of more than 10 MB
-    BigEntry = "W021" "big-entry": "pi and omp read it, slowly; while it is in the conversation it is part of every request";
+    BigEntry = "W021" "big-entry":
+        "pi and omp read it, slowly; while it is in the conversation it is part of every request",
+        "remove images from the line, or go on after a compaction";
     /// terminal escape sequences in a text, other than colours
     TerminalEscape = "W022" "terminal-escape":
-        "pi and omp keep it; in a program that prints it unchanged it can move the cursor, or set title and clipboard";
+        "pi and omp keep it; in a program that prints it unchanged it can move the cursor, or set title and clipboard",
+        "none needed: `session-tree` shows it escaped";
     /// the last line is whole, but without a line end
-    NoLineEnd = "W023" "no-line-end": "pi adds the line end; omp appends its next entry to the line, and both are lost";
+    NoLineEnd = "W023" "no-line-end":
+        "pi adds the line end; omp appends its next entry to the line, and both are lost",
+        "add a line end: `echo >> FILE`";
     /// a header with odd members
-    OddHeader = "W024" "odd-header": "pi and omp open it; their lists show no folder, or a wrong time";
+    OddHeader = "W024" "odd-header":
+        "pi and omp open it; their lists show no folder, or a wrong time",
+        "correct the members, if an agent needs them";
     /// an entry without a type
-    UntypedEntry = "W025" "untyped-entry": "pi and omp keep it in the tree; the model gets nothing from it";
+    UntypedEntry = "W025" "untyped-entry":
+        "pi and omp keep it in the tree; the model gets nothing from it",
+        "give it a `type`, such as `custom`; do not delete it if it has children";
+    /// marks or resets of openclaw, which only some agents follow
+    StoredLeaf = "W026" "stored-leaf":
+        "pi and omp know neither marks nor resets: they resume at the last entry, below what it names as its parent",
+        "open it only with the agent that wrote it; `session-tree branch FILE --at ENTRY` copies its branch into a file of its own";
+    /// a mark of openclaw that moves the leaf to no entry before it
+    MarkWithoutTarget = "W027" "mark-without-target":
+        "openclaw ignores it, as pi and omp do with all marks",
+        "none needed; set `targetId` if it is known where it went";
 }
 
 impl Code {
@@ -184,18 +259,16 @@ impl Code {
     /// [`Error::Usage`] if there is none, with the name that comes nearest.
     pub fn named(text: &str) -> Result<Self> {
         Self::find(text).ok_or_else(|| {
-            let near = Self::near(text).map(|near| format!("; perhaps `{near}`")).unwrap_or_default();
-            let hint = format!("codes are named as in `E005` or `malformed-line`, and the README lists them{near}");
+            let near = Self::near(text).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            let hint =
+                format!("{near}a code is given as `E005` or `malformed-line`; `session-tree help checks` lists all");
             Error::usage(format!("unknown code `{text}`"), hint)
         })
     }
 
     /// Returns the name that comes nearest to a misspelt one, if any does; `warnings` is one, too.
     fn near(text: &str) -> Option<&'static str> {
-        const CLOSE: f64 = 0.8;
-        let names = CODES.iter().map(|entry| entry.name).chain(["warnings"]);
-        let close = names.map(|name| (strsim::jaro_winkler(name, text), name)).filter(|(close, _)| *close > CLOSE);
-        close.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+        nearest(text, CODES.iter().map(|entry| entry.name).chain(["warnings"]))
     }
 
     /// Returns the names that begin so, each with what it means; ids only if one is begun.
@@ -226,6 +299,11 @@ impl Code {
         self.entry().agents
     }
 
+    /// Returns what can be done about it, whatever the file. A finding says it for its line.
+    pub fn fix(self) -> &'static str {
+        self.entry().fix
+    }
+
     /// Returns the severity.
     pub fn severity(self) -> Severity {
         if self.id().starts_with('E') { Severity::Error } else { Severity::Warning }
@@ -235,16 +313,6 @@ impl Code {
         // The macro makes the variants and the rows in the same order.
         &CODES[self as usize]
     }
-}
-
-/// Returns the table of all codes in Markdown.
-pub fn table() -> String {
-    let mut out = String::from("| code | name | what | what agents do |\n|---|---|---|---|\n");
-    for code in Code::all() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "| `{}` | `{}` | {} | {} |", code.id(), code.name(), code.title(), code.agents());
-    }
-    out
 }
 
 #[cfg(test)]

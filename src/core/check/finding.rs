@@ -3,6 +3,7 @@
 
 use super::codes::Code;
 use super::path::Continuation;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::read::inspect::Oddity;
 use crate::core::session::{NodeId, Session};
 
@@ -59,6 +60,8 @@ pub(crate) enum Detail {
     Index(u32),
     /// A difference of times in milliseconds.
     Gap(i64),
+    /// Another format, which the file is of.
+    Foreign(ForeignFormat),
     /// Why a file is not a session, or what is odd about its header.
     Reason(&'static str),
 }

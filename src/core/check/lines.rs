@@ -14,6 +14,7 @@ use crate::core::time::Stamp;
 pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
     header(session, found);
     let foreign_leaf = foreign_leaf(session, notes);
+    let mut has_patches = false;
     for note in &notes.odd {
         let is_list = session.version == 1;
         let code = match note.oddity {
@@ -33,6 +34,9 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             // Agents resume at the last line.
             Oddity::Foreign if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Oddity::Foreign => Code::ForeignLine,
+            // There may be many, and all say the same.
+            Oddity::Patch if is_list || std::mem::replace(&mut has_patches, true) => continue,
+            Oddity::Patch => Code::ForeignLine,
             Oddity::SecondHeader => Code::SecondHeader,
             Oddity::Untyped => Code::UntypedEntry,
             Oddity::NoMessage | Oddity::NoRole => Code::MalformedMessage,
@@ -58,7 +62,8 @@ fn foreign_leaf(session: &Session, notes: &LineNotes) -> Option<u32> {
     let is_taken =
         |note: &&OddLine| note.oddity == Oddity::Foreign || note.oddity == Oddity::NotAnObject && note.detail == 0;
     let last = notes.odd.iter().rev().find(is_taken).map(|note| note.line)?;
-    (session.leaf().is_none_or(|leaf| session.line(leaf) < last) && last > session.header.line).then_some(last)
+    let is_last = session.nodes().next_back().is_none_or(|entry| session.line(entry) < last);
+    (is_last && last > session.header.line).then_some(last)
 }
 
 fn header(session: &Session, found: &mut Vec<RawFinding>) {

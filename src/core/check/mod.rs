@@ -31,6 +31,7 @@ pub use codes::{Code, Severity};
 pub use finding::{Finding, RawFinding};
 
 use self::finding::Detail;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
 use crate::core::read::inspect::LineNotes;
 use crate::core::read::load;
@@ -66,13 +67,16 @@ pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checke
 }
 
 fn no_session(error: Error) -> Result<Checked> {
-    let (code, line, why) = match error {
-        Error::Empty => (Code::Empty, 1, ""),
-        Error::NotASession { line, why: why @ (load::DAMAGED | load::NO_ID) } => (Code::UnreadableHeader, line, why),
-        Error::NotASession { line, why } => (Code::NotASession, line, why),
+    let (code, line, detail) = match error {
+        Error::Empty => (Code::Empty, 1, Detail::Nothing),
+        Error::NotASession { line, why: why @ (load::DAMAGED | load::NO_ID) } => {
+            (Code::UnreadableHeader, line, Detail::Reason(why))
+        }
+        Error::NotASession { line, why } => (Code::NotASession, line, Detail::Reason(why)),
+        Error::Foreign(format) => (Code::NotASession, 1, Detail::Foreign(format)),
         other => return Err(other),
     };
-    let found = vec![RawFinding::new(code, line, None, Detail::Reason(why))];
+    let found = vec![RawFinding::new(code, line, None, detail)];
     Ok(Checked { session: None, notes: LineNotes::default(), found })
 }
 
@@ -91,6 +95,14 @@ impl Checked {
             each(describe::finding(finding, &self.notes, bodies.as_mut())?)?;
         }
         Ok(())
+    }
+
+    /// Returns the format of the file if that is another one.
+    pub(crate) fn foreign(&self) -> Option<ForeignFormat> {
+        match self.found[..] {
+            [RawFinding { detail: Detail::Foreign(format), .. }] => Some(format),
+            _ => None,
+        }
     }
 
     /// Returns the id of the entry that a finding is about.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::baseline::Baseline;
 use super::{Checked, Code, Finding, RawFinding, Severity};
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
 use crate::core::words::shell_word;
 
@@ -57,6 +58,8 @@ pub(crate) struct Judged {
     pub known: Baseline,
     /// What there is to print.
     pub found: Found,
+    /// The format of a file that was passed over.
+    pub passed_over: Option<ForeignFormat>,
 }
 
 /// What there is to print of a file.
@@ -83,6 +86,12 @@ impl Counts {
 }
 
 impl Judged {
+    /// Returns that a file in a folder is of another format: nothing of it counts.
+    pub(crate) fn passed_over(format: ForeignFormat) -> Self {
+        let found = Found::Few(Vec::new(), BTreeMap::new());
+        Self { counts: Counts::default(), known: Baseline::default(), found, passed_over: Some(format) }
+    }
+
     /// Returns how many findings a file counts for until it is printed; those of a file with so many
     /// that they are not made yet fill all the room of a thread.
     pub(crate) fn weight(&self) -> usize {
@@ -155,7 +164,7 @@ impl Policy {
             })?;
             Ok(Found::Few(findings, seen))
         });
-        Judged { counts, known, found: found.unwrap_or_else(Found::Failed) }
+        Judged { counts, known, found: found.unwrap_or_else(Found::Failed), passed_over: None }
     }
 
     /// Puts what counts in a file into words, in order. Returns how many findings of each code there

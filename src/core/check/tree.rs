@@ -32,8 +32,38 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
     duplicates(session, notes, found)?;
     labels(session, found);
     times(session, found);
+    if session.stores_leaf() {
+        return stored_leaf(session, found);
+    }
     writers(session, found);
     leaf(session, found)
+}
+
+/// Reports a file that says where its leaf is, if agents that do not read that resume elsewhere, or with
+/// another conversation; and marks that are ignored.
+fn stored_leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
+    for mark in session.ignored_marks() {
+        found.push(RawFinding::new(Code::MarkWithoutTarget, session.line(mark), Some(mark), Detail::Nothing));
+    }
+    // The path that they take: from the last entry on, by the parents that entries name.
+    let mut theirs = vec![false; session.len()];
+    let mut bodies = Bodies::new(session);
+    let last = session.nodes().next_back();
+    let mut at = last;
+    while let Some(node) = at.filter(|node| !std::mem::replace(&mut theirs[node.index()], true)) {
+        at = bodies.entry(node)?.parent_id().and_then(|parent| session.find(&parent));
+    }
+    let Some(last) = last else { return Ok(()) };
+    let ours = walk::active(session, session.leaf());
+    let differs = |node: NodeId| ours[node.index()] != theirs[node.index()] && !session.is_mark(node);
+    let is_reset = |node: NodeId| ours[node.index()] && session.traits(node).kind == Kind::Reset;
+    if session.nodes().any(|node| differs(node) || is_reset(node)) {
+        let lost = session.nodes().filter(|node| ours[node.index()] && !theirs[node.index()]).count();
+        let mut finding = RawFinding::new(Code::StoredLeaf, session.line(last), Some(last), Detail::Nothing);
+        finding.unreachable = Some(u32::try_from(lost).unwrap_or(u32::MAX));
+        found.push(finding);
+    }
+    Ok(())
 }
 
 /// Sets how many entries were lost with damaged lines.

@@ -34,6 +34,7 @@ pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
             session.line(leaf)
         ),
         (Some(line), None) => format!("line {line}, the last one, has no `id`, and there is no entry"),
+        (None, None) if session.stores_leaf() => "the file moved the leaf to before the first entry".to_owned(),
         (None, None) => "there is no entry: the conversation starts empty".to_owned(),
         (None, Some(leaf)) => because(&session, leaf, newest.is_some()),
     };
@@ -43,7 +44,10 @@ pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
 fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
     let kind = session.traits(leaf).kind;
     let what = kind.name().unwrap_or("unknown type");
-    let mut why = format!("it is the last entry of the file ({what})");
+    let mut why = match session.stores_leaf() {
+        true => format!("the file says so, in the way of openclaw ({what}); pi and omp take its last entry"),
+        false => format!("it is the last entry of the file ({what})"),
+    };
     if !kind.is_conversation() {
         let talk = session.ancestors(session.parent(leaf)).find(|&node| session.traits(node).kind.is_conversation());
         why += &match talk {

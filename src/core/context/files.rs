@@ -1,4 +1,4 @@
-//! The files that tool calls in a stretch of conversation read and changed (semantics: "Summaries").
+//! The files that tool calls in a stretch of conversation read and changed (help rules, "Summaries").
 //! They are names out of the session; nothing here looks at the files themselves.
 
 use std::collections::BTreeSet;

@@ -3,10 +3,12 @@
 //! Stored values are copied as they stand and never decoded, so their bytes may hold invalid UTF-8;
 //! whatever prints them (`ui::output`) has to replace it.
 
-use crate::core::context::{ContextMessage, remote_history};
+use super::content::TextPart::{self, Literal, Stored};
+use super::content::{copy, copy_time, has_text, text_block, time, user_text, with_content, write_compaction};
+use super::omp;
+use crate::core::context::ContextMessage;
 use crate::core::entry::{Entry, Role};
 use crate::core::error::Result;
-use crate::core::json::text::push_json_body;
 use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -72,16 +74,16 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -
             out.extend_from_slice(entry.get("systemMessage").map_or(b"null", Raw::bytes));
         }
         ContextMessage::Compaction(node) => {
-            let entry = bodies.entry(node)?;
+            write_compaction(&mut Object::new(out), bodies.entry(node)?, session.stamp(node).ms());
+        }
+        ContextMessage::PiCompaction(node) => {
             let mut object = Object::new(out);
-            copy(object.str("role", "compactionSummary"), entry, &["summary", "shortSummary", "tokensBefore"]);
-            if let Some((provider, history)) = remote_history(entry) {
-                let mut payload = Object::new(object.value("providerPayload"));
-                payload.str("type", "openaiResponsesHistory").json("provider", provider.bytes());
-                payload.json("items", history.bytes());
-            }
+            copy(object.str("role", "compactionSummary"), bodies.entry(node)?, &["summary", "tokensBefore"]);
             time(&mut object, session.stamp(node).ms());
         }
+        ContextMessage::OmpCompaction { node, next } => omp::message::write_summary(out, bodies, node, next)?,
+        ContextMessage::Trimmed { node, calls } => omp::message::write_trimmed(out, bodies, node, calls)?,
+        ContextMessage::Notes(node) => omp::message::write_notes(out, bodies, node)?,
     }
     Ok(())
 }
@@ -117,16 +119,6 @@ pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
     true
 }
 
-/// A part of a text: a literal, or a stored string, whose body is copied as it stands instead of being
-/// decoded and encoded again; other values count as empty.
-#[derive(Clone, Copy)]
-enum TextPart<'p> {
-    Literal(&'p str),
-    Stored(Option<Raw<'p>>),
-}
-
-use TextPart::{Literal, Stored};
-
 /// Writes a `bashExecution` as a model gets it.
 fn bash(out: &mut Vec<u8>, message: Raw<'_>) {
     let end = end(message, "(command cancelled)", "Command exited with code");
@@ -154,11 +146,6 @@ fn fenced<'p>(output: Option<Raw<'p>>, heading: &'p str) -> Vec<TextPart<'p>> {
         true => vec![Literal(heading), Literal("```\n"), Stored(output), Literal("\n```")],
         false => vec![Literal("(no output)")],
     }
-}
-
-/// Returns whether a value is a string, and not an empty one.
-fn has_text(value: Option<Raw<'_>>) -> bool {
-    value.and_then(Raw::string_body).is_some_and(|body| !body.is_empty())
 }
 
 /// Returns the words for a command that was cancelled or failed; empty if it succeeded.
@@ -194,32 +181,6 @@ fn summary(out: &mut Vec<u8>, message: Raw<'_>, introduction: &str) {
     user_text(out, message, &text, &[]);
 }
 
-/// Writes a user message of one text block and the blocks in `rest`.
-fn user_text(out: &mut Vec<u8>, message: Raw<'_>, text: &[TextPart<'_>], rest: &[Raw<'_>]) {
-    let mut object = Object::new(out);
-    let content = object.str("role", "user").value("content");
-    content.extend_from_slice(b"[{\"type\":\"text\",\"text\":\"");
-    for part in text {
-        match part {
-            Literal(text) => push_json_body(content, text),
-            Stored(value) => content.extend_from_slice(value.and_then(Raw::string_body).unwrap_or_default()),
-        }
-    }
-    content.extend_from_slice(b"\"}");
-    for block in rest {
-        content.push(b',');
-        content.extend_from_slice(block.bytes());
-    }
-    content.push(b']');
-    copy_time(&mut object, message);
-}
-
-fn copy_time(object: &mut Object<'_>, message: Raw<'_>) {
-    if let Some(time) = message.get("timestamp") {
-        object.json("timestamp", time.bytes());
-    }
-}
-
 fn custom(out: &mut Vec<u8>, entry: Entry<'_>, session: &Session, node: NodeId, content: Option<&[u8]>) {
     let mut object = Object::new(out);
     copy(object.str("role", "custom"), entry, &["customType"]);
@@ -229,48 +190,6 @@ fn custom(out: &mut Vec<u8>, entry: Entry<'_>, session: &Session, node: NodeId, 
     }
     copy(&mut object, entry, &["display", "details", "attribution"]);
     time(&mut object, session.stamp(node).ms());
-}
-
-/// Copies a message with its content replaced; where it has none the new one is added at the end.
-fn with_content(out: &mut Vec<u8>, message: Raw<'_>, content: &[u8]) {
-    let bytes = message.bytes();
-    let old = message.members().filter(|(key, _)| key.name() == b"content").last();
-    if let Some((_, old)) = old {
-        let start = old.bytes().as_ptr().addr() - bytes.as_ptr().addr();
-        out.extend_from_slice(&bytes[..start]);
-        out.extend_from_slice(content);
-        out.extend_from_slice(&bytes[start + old.bytes().len()..]);
-        return;
-    }
-    out.extend_from_slice(bytes);
-    Object::reopen(out).json("content", content);
-}
-
-/// Returns a content as a list of blocks: a string becomes one text block.
-fn text_block(content: &[u8]) -> Vec<u8> {
-    if !content.starts_with(b"\"") {
-        return content.to_vec();
-    }
-    let mut blocks = b"[{\"type\":\"text\",\"text\":".to_vec();
-    blocks.extend_from_slice(content);
-    blocks.extend_from_slice(b"}]");
-    blocks
-}
-
-/// Copies those of the named members that the entry has.
-fn copy(object: &mut Object<'_>, entry: Entry<'_>, names: &[&str]) {
-    for name in names {
-        if let Some(value) = entry.get(name) {
-            object.json(name, value.bytes());
-        }
-    }
-}
-
-fn time(object: &mut Object<'_>, ms: Option<i64>) {
-    match ms {
-        Some(ms) => object.number("timestamp", ms),
-        None => object.json("timestamp", b"null"),
-    };
 }
 
 /// Estimates the tokens of a message: one for four bytes of text, and 1200 for each image.

@@ -1,13 +1,20 @@
-//! What a model would see at a leaf (semantics: "Context"): the settings in force, and the entries
+//! What a model would see at a leaf (help rules, "Context"): the settings in force, and the entries
 //! that contribute a message.
 //!
 //! A context names its messages by entry; [`message`] makes their JSON. The other modules measure
 //! ([`stats`], [`usage`]), compare ([`compare`]) and summarize ([`summary`], [`files`]) stretches of
-//! conversation. Nothing here prints, writes, or knows what a provider gets in the end.
+//! conversation. What the agents agree on is here, what one agent holds in [`held`], what it sends
+//! in [`sent`], and the form in which a provider gets that in [`forms`]. Nothing here prints or writes.
 
 pub mod compare;
+mod content;
 pub mod files;
+pub mod forms;
+pub mod held;
 pub mod message;
+mod omp;
+pub mod rules;
+pub mod sent;
 pub mod settings;
 pub mod stats;
 pub mod summary;
@@ -15,9 +22,10 @@ pub mod usage;
 
 use std::collections::{HashMap, HashSet};
 
+use rules::Rules;
 pub use settings::Settings;
 
-use crate::core::entry::{Entry, Kind, Role};
+use crate::core::entry::{BlockKind, Entry, Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::{self, Raw};
 use crate::core::problem::{Problems, WarningKind};
@@ -45,6 +53,24 @@ pub enum ContextMessage {
     System(NodeId),
     /// The compaction's summary.
     Compaction(NodeId),
+    /// The compaction's summary as pi holds it.
+    PiCompaction(NodeId),
+    /// The compaction's summary as omp holds it.
+    OmpCompaction {
+        /// The compaction.
+        node: NodeId,
+        /// The first entry after its message in the context, in force or not; the compaction without one.
+        next: NodeId,
+    },
+    /// An assistant message without some of its calls, as omp holds it.
+    Trimmed {
+        /// The entry with the message.
+        node: NodeId,
+        /// Which of the first 64 calls are left out, a bit each.
+        calls: u64,
+    },
+    /// omp's notebook.
+    Notes(NodeId),
 }
 
 impl ContextMessage {
@@ -56,21 +82,35 @@ impl ContextMessage {
             | Self::Custom(node)
             | Self::Branch(node)
             | Self::System(node)
-            | Self::Compaction(node) => node,
+            | Self::Compaction(node)
+            | Self::PiCompaction(node)
+            | Self::OmpCompaction { node, .. }
+            | Self::Trimmed { node, .. }
+            | Self::Notes(node) => node,
         }
     }
 
     /// Returns the role of the message.
     pub fn role(self, session: &Session) -> &'static str {
         let stored = match self {
-            Self::Stored(node) | Self::Edited { target: node, .. } => session.role_name(node),
-            Self::Custom(_) => None,
+            Self::Stored(node) | Self::Edited { target: node, .. } | Self::Trimmed { node, .. } => {
+                session.role_name(node)
+            }
+            Self::Custom(_) | Self::Notes(_) => None,
             Self::Branch(_) => Role::BranchSummary.name(),
             Self::System(_) => Role::System.name(),
-            Self::Compaction(_) => Role::CompactionSummary.name(),
+            Self::Compaction(_) | Self::PiCompaction(_) | Self::OmpCompaction { .. } => Role::CompactionSummary.name(),
         };
         // What has no role of its own comes from a `custom_message`.
         stored.unwrap_or("custom")
+    }
+
+    /// Returns the compaction whose summary the message is.
+    fn compaction(self) -> Option<NodeId> {
+        match self {
+            Self::Compaction(node) | Self::PiCompaction(node) | Self::OmpCompaction { node, .. } => Some(node),
+            _ => None,
+        }
     }
 }
 
@@ -79,6 +119,8 @@ impl ContextMessage {
 pub struct Context {
     /// The leaf; `None` before the first entry.
     pub leaf: Option<NodeId>,
+    /// By whose rules it was built.
+    pub rules: Rules,
     /// The settings in force.
     pub settings: Settings,
     /// The messages in order.
@@ -90,18 +132,21 @@ pub struct Context {
 impl Context {
     /// Returns the compaction in force.
     pub(crate) fn compaction(&self) -> Option<NodeId> {
-        self.messages
-            .iter()
-            .find_map(|item| if let ContextMessage::Compaction(node) = item { Some(*node) } else { None })
+        self.messages.iter().find_map(|item| item.compaction())
     }
 }
 
 /// Builds the context at a leaf, or before the first entry.
 pub fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
+    build_by(Rules::Shared, bodies, leaf)
+}
+
+/// Builds the context of [`build`], as far as pi's rules are the shared ones.
+fn build_by(rules: Rules, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Context> {
     let session = bodies.session();
     let path = walk::path(session, leaf);
     let settings = Settings::along(bodies, &path)?;
-    let context = Context { leaf, settings, ..Context::default() };
+    let context = Context { leaf, rules, settings, ..Context::default() };
     let mut collector = ContextBuilder { edits: edits(bodies, &path)?, context };
     collector.collect(bodies, &path)?;
     collector.warn_of_cut(session, &path);
@@ -140,9 +185,9 @@ pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidde
     let edits = edits(bodies, &walk::path(session, context.leaf))?;
     let mut before = ContextBuilder { edits, context: Context::default() };
     before.take_all(bodies, &walk::path(session, session.parent(compaction)), None)?;
-    let shown: HashSet<_> = context.messages.iter().copied().collect();
+    let shown: HashSet<_> = context.messages.iter().map(|item| item.node()).collect();
     let mut messages = before.context.messages;
-    messages.retain(|item| !shown.contains(item));
+    messages.retain(|item| !shown.contains(&item.node()));
     Ok(Some(HiddenMessages { compaction, messages }))
 }
 
@@ -155,16 +200,30 @@ struct ContextBuilder {
 impl ContextBuilder {
     fn collect(&mut self, bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<()> {
         let session = bodies.session();
-        let last = |kind: Kind| path.iter().rposition(|&node| session.traits(node).kind == kind);
-        let compaction = last(Kind::Compaction);
-        if let Some(reset) = last(Kind::ResetBoundary).filter(|&reset| compaction.is_none_or(|at| reset > at)) {
-            return self.take_all(bodies, &path[reset + 1..], None);
-        }
-        let Some(at) = compaction else {
+        let kind = |node: &NodeId| session.traits(*node).kind;
+        let is_pi = self.context.rules == Rules::Pi;
+        // pi does not know resets.
+        let cuts = |node: &NodeId| match kind(node) {
+            Kind::Compaction => true,
+            Kind::ResetBoundary | Kind::Reset => !is_pi,
+            _ => false,
+        };
+        let Some(at) = path.iter().rposition(cuts) else {
             return self.take_all(bodies, path, None);
         };
-        let kept = self.compaction(bodies, path, at)?;
-        self.take_all(bodies, &path[kept..at], Some(Role::System))?;
+        match kind(&path[at]) {
+            Kind::Compaction => {
+                let kept = self.compaction(bodies, path, at)?;
+                self.take_all(bodies, &path[kept..at], Some(Role::System))?;
+            }
+            Kind::Reset => {
+                let first = bodies.entry(path[at])?.get_str("firstKeptEntryId").unwrap_or_default().into_owned();
+                let kept = self.first_kept(session, &path[..=at], &first).unwrap_or(at);
+                let turns = turns(bodies, &path[kept..at])?;
+                self.take_all(bodies, &turns, None)?;
+            }
+            _ => {}
+        }
         self.take_all(bodies, &path[at + 1..], None)
     }
 
@@ -176,22 +235,30 @@ impl ContextBuilder {
         if entry.get("systemMessage").is_some_and(|message| message.kind() == json::ValueKind::Object) {
             self.context.messages.push(ContextMessage::System(node));
         }
-        self.context.messages.push(ContextMessage::Compaction(node));
-        let before = |id: &str| path[..at].iter().rposition(|&node| session.id(node) == id);
-        if remote_history(entry).is_some() {
-            let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| before(&id));
+        let is_pi = self.context.rules == Rules::Pi;
+        let summary = if is_pi { ContextMessage::PiCompaction(node) } else { ContextMessage::Compaction(node) };
+        self.context.messages.push(summary);
+        if !is_pi && remote_history(entry).is_some() {
+            let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| place(session, &path[..at], &id));
             return Ok(through.map_or(at, |through| through + 1));
         }
         let first = entry.get_str("firstKeptEntryId").unwrap_or_default();
-        let kept = before(&first);
+        Ok(self.first_kept(session, &path[..=at], &first).unwrap_or(at))
+    }
+
+    /// Returns the place of the first entry that the last one of a path keeps.
+    fn first_kept(&mut self, session: &Session, path: &[NodeId], first: &str) -> Option<usize> {
+        let (&node, before) = path.split_last()?;
+        let kept = place(session, before, first);
         if kept.is_none() && !first.is_empty() && first != session.id(node) {
+            let what = if session.traits(node).kind == Kind::Reset { "reset" } else { "compaction" };
             let message = format!(
-                "compaction `{}` keeps from `{first}` on, which is not on its path: nothing before it is shown",
+                "{what} `{}` keeps from `{first}` on, which is not on its path: nothing before it is shown",
                 session.id(node)
             );
             self.context.problems.push(WarningKind::KeptRangeUnknown, Some(session.line(node)), || message);
         }
-        Ok(kept.unwrap_or(at))
+        kept
     }
 
     fn take_all(&mut self, bodies: &mut Bodies<'_>, nodes: &[NodeId], without: Option<Role>) -> Result<()> {
@@ -213,10 +280,15 @@ impl ContextBuilder {
                 Kind::BranchSummary if has_summary(bodies.entry(node)?) => ContextMessage::Branch(node),
                 _ => continue,
             };
-            match self.edits.get(&node).filter(|_| can_be_edited(traits.kind, traits.role)) {
+            let is_editable = can_be_edited(traits.kind, traits.role);
+            // pi takes out anything, and edits what an extension said as a message too.
+            let is_pi = self.context.rules == Rules::Pi;
+            match self.edits.get(&node).filter(|_| is_editable || is_pi) {
                 Some((_, true)) => {}
-                Some(&(edit, false)) => self.context.messages.push(ContextMessage::Edited { target: node, edit }),
-                None => self.context.messages.push(item),
+                Some(&(edit, false)) if is_editable || traits.role == Role::Custom => {
+                    self.context.messages.push(ContextMessage::Edited { target: node, edit })
+                }
+                _ => self.context.messages.push(item),
             }
         }
         Ok(())
@@ -238,6 +310,36 @@ impl ContextBuilder {
 /// Returns whether a branch summary says anything; an empty one adds no message.
 pub(crate) fn has_summary(entry: Entry<'_>) -> bool {
     entry.get_str("summary").is_some_and(|summary| !summary.is_empty())
+}
+
+/// Returns the place of an id on a path.
+fn place(session: &Session, path: &[NodeId], id: &str) -> Option<usize> {
+    path.iter().rposition(|&node| session.id(node) == id)
+}
+
+/// Returns what a reset keeps of a stretch of conversation: prompts, answers, and results of the calls in
+/// them.
+fn turns(bodies: &mut Bodies<'_>, stretch: &[NodeId]) -> Result<Vec<NodeId>> {
+    let session = bodies.session();
+    let mut calls: HashSet<String> = HashSet::new();
+    let mut turns = Vec::new();
+    for &node in stretch {
+        let is_kept = match session.traits(node).role {
+            Role::User => true,
+            Role::Assistant => {
+                let blocks = bodies.entry(node)?.blocks();
+                let ids = blocks.filter(|block| block.kind() == BlockKind::ToolCall).filter_map(|call| call.id());
+                calls.extend(ids.map(|id| id.into_owned()));
+                true
+            }
+            Role::ToolResult => bodies.entry(node)?.tool_call_id().is_some_and(|call| calls.contains(call.as_ref())),
+            _ => false,
+        };
+        if is_kept {
+            turns.push(node);
+        }
+    }
+    Ok(turns)
 }
 
 fn can_be_edited(kind: Kind, role: Role) -> bool {
@@ -263,7 +365,7 @@ mod tests {
     use crate::core::session::body::Bodies;
     use crate::core::session::sample::{chain, entry, ids, label, message, node, session};
 
-    use super::{Context, ContextMessage, build, hidden};
+    use super::{Context, ContextMessage, WarningKind, build, hidden};
 
     fn context(session: &Session, leaf: &str) -> Context {
         build(&mut Bodies::new(session), node(session, leaf)).unwrap()
@@ -280,6 +382,7 @@ mod tests {
                 ContextMessage::Branch(_) => format!("branch:{id}"),
                 ContextMessage::System(_) => format!("system:{id}"),
                 ContextMessage::Compaction(_) => format!("compaction:{id}"),
+                _ => unreachable!("only agents of their own have other messages"),
             }
         };
         messages.iter().map(item).collect::<Vec<_>>().join(" ")
@@ -396,6 +499,48 @@ mod tests {
             ("user", "u3", "x"),
         ]);
         check(&session, &[("r1", ""), ("u2", "u2"), ("u3", "compaction:c2 u1 u2 u3")]);
+    }
+
+    #[test]
+    fn a_reset_of_openclaw_keeps_prompts_answers_and_results_of_their_calls() {
+        let call = r#""message":{"role":"assistant","content":[{"type":"toolCall","id":"c1"}]}"#;
+        let result = |call: &str| format!(r#""message":{{"role":"toolResult","toolCallId":"{call}","content":[]}}"#);
+        let role = |role: &str| format!(r#""message":{{"role":"{role}","content":"x"}}"#);
+        let with = |members: &str| {
+            chain(&[
+                ("message", "u1", &role("user")),
+                ("message", "a2", call),
+                ("message", "t3", &result("c1")),
+                ("message", "t4", &result("c2")),
+                ("message", "s5", &role("system")),
+                ("custom_message", "c6", r#""content":"x""#),
+                ("branch_summary", "b7", r#""summary":"x""#),
+                ("message", "u8", &role("user")),
+                ("reset", "r9", members),
+                ("message", "t0", &result("c2")),
+                ("custom_message", "cc", r#""content":"x""#),
+            ])
+        };
+        let kept = |first: &str| with(&format!(r#""firstKeptEntryId":"{first}""#));
+        check(&with(""), &[("u8", "u1 a2 t3 t4 s5 custom:c6 branch:b7 u8"), ("r9", ""), ("cc", "t0 custom:cc")]);
+        check(&kept("u1"), &[("r9", "u1 a2 t3 u8"), ("cc", "u1 a2 t3 u8 t0 custom:cc")]);
+        check(&kept("t3"), &[("r9", "u8")]);
+        check(&kept("b7"), &[("r9", "u8")]);
+        for first in ["r9", "cc", ""] {
+            check(&kept(first), &[("cc", "t0 custom:cc")]);
+        }
+        let problems = context(&kept("cc"), "cc").problems;
+        assert_eq!((problems.count(WarningKind::KeptRangeUnknown), problems.list()[0].line), (1, Some(10)));
+        // The last of reset and compaction counts, and a compaction may keep what is above the reset.
+        let session = chain(&[
+            ("message", "u1", &role("user")),
+            ("compaction", "k2", r#""summary":"x","firstKeptEntryId":"u1""#),
+            ("message", "u3", &role("user")),
+            ("reset", "r4", r#""firstKeptEntryId":"u1""#),
+            ("message", "u5", &role("user")),
+            ("compaction", "k6", r#""summary":"x","firstKeptEntryId":"u3""#),
+        ]);
+        check(&session, &[("u3", "compaction:k2 u1 u3"), ("u5", "u1 u3 u5"), ("k6", "compaction:k6 u3 u5")]);
     }
 
     #[test]

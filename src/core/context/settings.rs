@@ -1,4 +1,4 @@
-//! The settings in force at the end of a path (semantics: "Context"): thinking level, models, mode and the
+//! The settings in force at the end of a path (help rules, "Context"): thinking level, models, mode and the
 //! others. Which of them a model is told is not known here.
 
 use std::collections::{BTreeMap, HashSet};
@@ -15,6 +15,8 @@ use crate::core::session::body::Bodies;
 pub struct Settings {
     /// The thinking level; `off` unless one was set.
     pub thinking_level: String,
+    /// The thinking level that was asked for, which only omp knows.
+    pub configured_thinking_level: Option<String>,
     /// The models by role.
     pub models: BTreeMap<String, String>,
     /// The mode; `none` unless one was set.
@@ -33,6 +35,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             thinking_level: "off".to_owned(),
+            configured_thinking_level: None,
             models: BTreeMap::new(),
             mode: "none".to_owned(),
             mode_data: None,

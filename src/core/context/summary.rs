@@ -1,5 +1,5 @@
 //! Summaries of the entries that a move abandons: the prompt for a summarizer, and the form in which
-//! its answer is stored (semantics: "Summaries"). Starting the summarizer is the work of `hooks`.
+//! its answer is stored (help rules, "Summaries"). Starting the summarizer is the work of `hooks`.
 
 use std::fmt::Write;
 

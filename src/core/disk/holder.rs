@@ -1,5 +1,5 @@
 //! Other processes that have a file open for writing: a running agent keeps its own tree in
-//! memory and does not see what is added (semantics: "Writing", A running agent).
+//! memory and does not see what is added (help writing, "Files in use").
 
 use std::fs::{self, File};
 use std::io::Read;

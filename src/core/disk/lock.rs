@@ -1,4 +1,4 @@
-//! The lock on a session file, shared with other programs (semantics: "Writing", Lock).
+//! The lock on a session file, shared with other programs (help writing, "Locks").
 //!
 //! First an exclusive `flock` on the file itself, which leaves nothing behind; then a record
 //! `.NAME.lock` beside it, which agents respect too. Neither is held for longer than a short

@@ -1,5 +1,5 @@
-//! The only code that changes files: appends, whole-file changes, and new files (semantics:
-//! "Writing"). Whatever fails or is interrupted, what was there before stays.
+//! The only code that changes files: appends, whole-file changes, and new files (help writing,
+//! "Guarantees"). Whatever fails or is interrupted, what was there before stays.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use super::name::{goes_by, rename_new, sync_folder};
 use super::rights::Rights;
 use super::temporary::{Temporary, clear_left_over};
 use crate::core::error::{Error, Result};
-use crate::core::read::source::FileState;
+use crate::core::read::source::{FileState, is_named_gzip};
 
 /// The most bytes that are read under the lock to see what others added.
 const ADDED: u64 = 1024 * 1024;
@@ -301,8 +301,8 @@ pub fn replace(
 /// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing.
 ///
 /// # Errors
-/// [`Error::Exists`], [`Error::ReadOnly`], [`Error::Io`], and what `fill` says. After an error there
-/// is no new file.
+/// [`Error::Exists`], [`Error::ReadOnly`], [`Error::Io`], [`Error::Usage`] for a name that ends in `.gz`, and what
+/// `fill` says. After an error there is no new file.
 pub fn create(
     path: &Path,
     rights: &Rights,
@@ -312,6 +312,9 @@ pub fn create(
     let exists = || Error::Exists { path: path.to_owned() };
     if fs::symlink_metadata(path).is_ok() {
         return Err(exists());
+    }
+    if is_named_gzip(path) {
+        return Err(Error::usage("compressed files are read, not written", "leave out `.gz`, and `gzip` the new file"));
     }
     let temporary = Temporary::beside(path, rights, wait, fill)?;
     let given = rights.give(&temporary.file);

@@ -1,4 +1,4 @@
-//! Forking a session into a new file (semantics: "Branching").
+//! Forking a session into a new file (help rules, "Branching").
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -125,7 +125,11 @@ impl Fork {
             if !is_right {
                 changes.push(("parentId", parent));
             }
-            if entry.kind() == Kind::Compaction {
+            if entry.is_aside() {
+                // On the path it is part of the conversation, and what comes next hangs at it.
+                changes.push(("appendMode", None));
+            }
+            if matches!(entry.kind(), Kind::Compaction | Kind::Reset) {
                 for name in ["firstKeptEntryId", "providerReplayThroughEntryId"] {
                     let next = entry.get_str(name).and_then(|id| next_kept.get(id.as_ref()).copied());
                     changes.extend(next.map(|next| (name, Some(next))));
@@ -410,6 +414,24 @@ mod tests {
                 assert_eq!(String::from_utf8_lossy(&made.lines[2]), expected, "{kept} {replay}");
             }
         }
+    }
+
+    #[test]
+    fn what_was_beside_the_conversation_is_part_of_its_fork() {
+        let session = session(&[
+            message("u1", "", "user", "x"),
+            message("s1", "u1", "user", "x").replacen('{', r#"{"appendMode":"side","#, 1),
+            entry("leaf", "x1", "s1", r#""targetId":"s1""#),
+            label("l1", "x1", "u1", "a"),
+            message("u2", "x1", "user", "x"),
+            entry("reset", "r1", "u2", r#""firstKeptEntryId":"l1""#),
+            message("u3", "r1", "user", "x"),
+        ]);
+        let made = fork(&session, "--at u3");
+        assert_eq!(ids(&session, made.fork.kept.iter().copied()), "u1 s1 u2 r1 u3");
+        let text = String::from_utf8(made.lines.join(&b'\n')).unwrap();
+        assert!(text.contains(r#"{"appendMode":null,"#) && text.contains(r#""id":"u2","parentId":"s1""#), "{text}");
+        assert!(text.contains(r#""firstKeptEntryId":"l1""#), "it is not on the path: {text}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Brings new entries into a session file: appended, or, into a file of an old version, together
-//! with its migration (semantics: "Writing").
+//! with its migration (help writing, "Appends").
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -77,8 +77,11 @@ pub struct Committed {
 /// Returns whether a session may be written to.
 ///
 /// # Errors
-/// [`Error::Unwritable`] for newer and for unclear versions.
+/// [`Error::Unwritable`] for newer and for unclear versions, [`Error::Compressed`].
 pub fn check(session: &Session) -> Result<()> {
+    if session.source.is_compressed() {
+        return Err(Error::Compressed);
+    }
     check_known(session)?;
     if session.version == 2 && session.header.version == DeclaredVersion::Absent {
         return Err(migrate::unsure());

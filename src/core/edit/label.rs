@@ -1,4 +1,4 @@
-//! Setting and clearing labels (semantics: "Labels").
+//! Setting and clearing labels (help rules, "Labels").
 
 use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
 use super::draft::{Draft, IdsAndTime};

@@ -72,6 +72,7 @@ pub struct Scan {
     id: Span,
     parent: Span,
     timestamp: Span,
+    append_mode: Span,
     message: MessageSpans,
     content: ContentSpans,
     blocks: Vec<BlockSpans>,
@@ -138,6 +139,7 @@ impl Scan {
                         role.and_then(Raw::string_body).map_or(Role::None, |body| named(body, Role::of, Role::Unknown));
                 }
                 b"content" => self.content = self.content(&mut cursor)?,
+                b"appendMode" => self.append_mode = cursor.value()?,
                 _ => drop(cursor.value()?),
             }
         }
@@ -268,6 +270,16 @@ impl<'l> Entry<'l> {
     /// Returns the parent's id, if it is a string and not empty.
     pub(crate) fn parent_id(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.parent).filter(|id| !id.is_empty())
+    }
+
+    /// Returns whether `parentId` is null, which says that the entry is a root; it may also be missing.
+    pub(crate) fn is_root(self) -> bool {
+        self.raw_at(self.scan.parent).is_some_and(|parent| parent.bytes() == b"null")
+    }
+
+    /// Returns whether the entry is kept beside the conversation, so that the leaf does not move to it.
+    pub(crate) fn is_aside(self) -> bool {
+        self.str_at(self.scan.append_mode).as_deref() == Some("side")
     }
 
     /// Returns the meaning of the timestamp.

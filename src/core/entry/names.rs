@@ -1,5 +1,5 @@
-//! The names of entry types and roles, each list written once: README and help take their tables from
-//! it. What a type or role does is decided elsewhere.
+//! The names of entry types and roles, each list written once. What a type or role does is decided
+//! elsewhere.
 
 /// Defines an enum of items that have a name in files, and of items that do not.
 macro_rules! named {
@@ -44,7 +44,7 @@ macro_rules! named {
 }
 
 named! {
-    /// The types of entries (format: "Entries"), the most frequent first.
+    /// The types of entries (help format, "Entries"), the most frequent first.
     Kind {
         /// a message of an agent's conversation
         Message = "message",
@@ -74,6 +74,10 @@ named! {
         ContextEdit = "context_edit",
         /// nothing before it is in the context
         ResetBoundary = "reset_boundary",
+        /// nothing before it is in the context, but for messages that openclaw keeps
+        Reset = "reset",
+        /// a mark of openclaw: the leaf moved to another entry
+        Leaf = "leaf",
         /// the name that pi shows for the session
         SessionInfo = "session_info",
         /// prompt, task and tools of a session that another one started
@@ -113,7 +117,7 @@ impl Kind {
 }
 
 named! {
-    /// The role of a message: who speaks (format: "Agent messages").
+    /// The role of a message: who speaks (help format, "Messages").
     Role {
         /// the person
         User = "user",

@@ -1,4 +1,4 @@
-//! Words an entry for a row (cli: "Entry text"): one short line of text. Must not be printed as it is:
+//! Words an entry for a row (help rules, "Rows"): one short line of text. Must not be printed as it is:
 //! `ui` escapes it for terminals and fits it into the row.
 
 use unicode_segmentation::GraphemeCursor;
@@ -39,6 +39,7 @@ pub fn write(out: &mut String, entry: Entry<'_>) {
             let label = entry.get_str("label").filter(|label| !label.is_empty());
             bracket(out, "label: ", label.as_deref().unwrap_or("(cleared)"));
         }
+        Kind::Leaf => bracket(out, "leaf: ", entry.get_str("targetId").as_deref().unwrap_or("none")),
         Kind::ModeChange => bracket(out, "mode: ", entry.get_str("mode").as_deref().unwrap_or("none")),
         Kind::Custom => bracket(out, "custom: ", entry.get_str("customType").as_deref().unwrap_or("")),
         Kind::Untyped => out.push_str("[unknown type]"),

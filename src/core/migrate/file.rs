@@ -8,8 +8,9 @@ use super::{CURRENT, MigrationNeed, UnfinishedLine, copy, need};
 use crate::core::disk;
 use crate::core::disk::backup::Backup;
 use crate::core::disk::write::{self, Place, SideEffects, WriteOptions};
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
-use crate::core::read::source::{FileState, Source};
+use crate::core::read::source::{FileState, Source, is_named_gzip};
 use crate::core::words::listed;
 
 /// How often a file is tried that others change at the same time.
@@ -80,8 +81,16 @@ impl Outcome {
         }
     }
 
+    /// Returns the format of the file if that is another one.
+    pub fn foreign(&self) -> Option<ForeignFormat> {
+        match self.error {
+            Some(Error::Foreign(format)) => Some(format),
+            _ => None,
+        }
+    }
+
     fn failed(from: Option<u32>, error: Error) -> Self {
-        let is_session = !matches!(error, Error::NotASession { .. } | Error::Empty);
+        let is_session = !matches!(error, Error::NotASession { .. } | Error::Foreign(_) | Error::Empty);
         let status = if is_session { Status::Failed } else { Status::NotASession };
         Self { from, to: from, status, error: Some(error), effects: SideEffects::default() }
     }
@@ -120,6 +129,9 @@ fn once<G>(
         disk::clear_left_over(path);
     }
     let source = Source::open(path)?;
+    if is_named_gzip(path) && source.is_gzip() {
+        return Err(Error::Compressed);
+    }
     let _watched = watch(&source);
     let outcome = Outcome::of(need(&source)?);
     *from = outcome.from;

@@ -1,4 +1,4 @@
-//! From what a person types as ENTRY to an entry (cli: "Naming an entry"): ids and their starts, `@`,
+//! From what a person types as ENTRY to an entry (help naming, "Entries"): ids and their starts, `@`,
 //! `user:N`, `label:NAME`, each with steps `~N`. What names nothing is an error with near misses.
 
 use crate::core::error::{Error, Result};
@@ -19,7 +19,7 @@ const NEAR: usize = 3;
 /// [`Error::Io`], since candidates are listed with their text.
 pub fn find(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
     if let Some(node) = session.find(name) {
-        return Ok(node);
+        return meant(session, node, name);
     }
     let (base, steps) = split_steps(name);
     if let (Some(label), 1..) = (name.strip_prefix("label:"), steps)
@@ -27,16 +27,29 @@ pub fn find(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeI
         && session.labelled(&label[..base.len() - "label:".len()]).is_empty()
     {
         // The end of the label only looks like steps.
-        return Ok(*node);
+        return meant(session, *node, name);
     }
     let node = match matches(session, leaf, base)[..] {
         [node] => node,
         [] => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
         ref nodes => return Err(ambiguous(session, base, nodes)?),
     };
+    let node = meant(session, node, name)?;
     let ancestors = || session.ancestors(session.parent(node)).count();
     let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
     session.ancestors(node).nth(steps).ok_or_else(too_far)
+}
+
+/// Returns the entry that is meant by one that is named: a mark means the place that the leaf moved to.
+fn meant(session: &Session, node: NodeId, name: &str) -> Result<NodeId> {
+    if !session.is_mark(node) {
+        return Ok(node);
+    }
+    session.parent(node).ok_or_else(|| {
+        let hint =
+            format!("`{}` marks a move of the leaf to before the first entry, which `--root` means", session.id(node));
+        Error::NotFound { name: name.to_owned(), hint }
+    })
 }
 
 /// Returns the entries that a name without steps means.
@@ -189,7 +202,7 @@ impl<'n> NearMisses<'n> {
 #[cfg(test)]
 mod tests {
     use crate::core::session::Session;
-    use crate::core::session::sample::{label, message, node, session};
+    use crate::core::session::sample::{entry, label, message, node, session};
 
     use super::find;
 
@@ -346,6 +359,23 @@ mod tests {
         let (kind, message, _) = refuse(&session, "label:twin");
         assert_eq!(kind, "ambiguous");
         assert!(message.contains("aaaa1111  one") && message.contains("bbbb2222  two"), "{message}");
+    }
+
+    #[test]
+    fn a_mark_means_where_the_leaf_moved_to() {
+        let session = session(&[
+            message("aaaa1111", "", "user", "one"),
+            message("bbbb2222", "aaaa1111", "user", "two"),
+            entry("leaf", "cccc3333", "bbbb2222", r#""targetId":"aaaa1111""#),
+            label("dddd4444", "cccc3333", "cccc3333", "here"),
+            entry("leaf", "eeee5555", "dddd4444", r#""targetId":null"#),
+            entry("leaf", "ffff6666", "eeee5555", r#""targetId":"gone""#),
+        ]);
+        let cases = "cccc3333 = aaaa1111, cccc = aaaa1111, label:here = aaaa1111, dddd4444~1 = aaaa1111, \
+                     cccc3333~1 = not-found, eeee5555 = not-found, ffff = not-found, @ = not-found";
+        check(&session, "-", cases);
+        let (_, _, hint) = refuse(&session, "eeee");
+        assert!(hint.contains("`--root`"), "{hint}");
     }
 
     #[test]

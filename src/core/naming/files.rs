@@ -1,9 +1,12 @@
 //! From PATH, as it is typed, to files: itself, or those in a folder.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::core::error::foreign::ForeignFormat;
+use crate::core::words::counted;
 
 /// A file to work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +15,30 @@ pub(crate) struct Named {
     pub path: PathBuf,
     /// Whether it was named, not found in a folder.
     pub is_named: bool,
+}
+
+/// The files of other formats in searched folders: not named, so only counted.
+#[derive(Debug, Default)]
+pub(crate) struct PassedOver {
+    counts: BTreeMap<ForeignFormat, usize>,
+    first: Option<PathBuf>,
+}
+
+impl PassedOver {
+    /// Adds a file.
+    pub(crate) fn add(&mut self, path: &Path, format: ForeignFormat) {
+        *self.counts.entry(format).or_default() += 1;
+        self.first.get_or_insert_with(|| path.to_owned());
+    }
+
+    /// Returns what to warn of, if there are any.
+    pub(crate) fn message(&self) -> Option<String> {
+        let first = self.first.as_ref()?;
+        let files = counted(self.counts.values().sum::<usize>(), "file", "files");
+        let formats = self.counts.iter().map(|(format, count)| format!("{count} {}", format.name()));
+        let formats = formats.collect::<Vec<_>>().join(", ");
+        Some(format!("{files} of other formats passed over ({formats}); the first is `{}`", first.display()))
+    }
 }
 
 /// Returns the files of paths, in their order; those of a folder by name.

@@ -1,4 +1,4 @@
-//! Suggestions for a person who is typing the name of an entry (cli: "Naming an entry"). Every name that
+//! Suggestions for a person who is typing the name of an entry (help naming, "Completion"). Every name that
 //! is suggested is one that [`super::entry::find`] finds that entry by; how shells show it is up to `ui`.
 
 use std::collections::HashSet;
@@ -101,7 +101,7 @@ pub(crate) fn load(path: &Path, jobs: usize) -> Option<Session> {
         return None;
     }
     // The words of a few entries are read again faster than those of all user messages are made.
-    Session::load(Source::open(path).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
+    Session::load(Source::front(path, LARGEST).ok()?, LoadOptions::INDEX_ONLY, jobs).ok()
 }
 
 /// The names collected so far.
@@ -189,7 +189,12 @@ impl SuggestionList<'_> {
     }
 
     fn add_other_ids(&mut self) {
-        self.session.nodes().rev().filter(|&node| self.id(node, SuggestionReason::Id)).take(MOST).for_each(drop);
+        self.session
+            .nodes()
+            .rev()
+            .filter(|&node| !self.session.is_mark(node) && self.id(node, SuggestionReason::Id))
+            .take(MOST)
+            .for_each(drop);
     }
 }
 

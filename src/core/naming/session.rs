@@ -1,8 +1,9 @@
-//! From what a person types as SESSION to a file that an agent stores (cli: "Naming a session").
+//! From what a person types as SESSION to a file that an agent stores (help naming, "Sessions").
 //!
 //! The folders to look in and the working folder come in from outside. Only the start of each file is
 //! read, and its header decides, not its name.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind::PermissionDenied;
@@ -12,10 +13,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::entry::{NearMisses, PREFIX};
+use super::files::PassedOver;
 use crate::core::entry::header::Header;
 use crate::core::error::Error;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::read::load::{self, LoadOptions};
-use crate::core::read::source::Source;
+use crate::core::read::source::{Source, is_named_gzip};
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 
@@ -54,9 +57,15 @@ pub(crate) enum Meaning {
 /// Returns whether a word can only be a path: it exists, looks like a path, or is `-`.
 pub(crate) fn is_path(word: &Path) -> bool {
     let bytes = word.as_os_str().as_encoded_bytes();
-    let looks_so = bytes == b"-" || bytes.contains(&b'/') || bytes.ends_with(b".jsonl");
+    let looks_so = bytes == b"-" || bytes.contains(&b'/') || is_session_name(word);
     // A dangling link exists too: opening it fails with the reason.
     looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
+}
+
+/// Returns whether a file is named as sessions are, `*.jsonl`, or as compressed ones, `*.jsonl.gz`.
+pub(crate) fn is_session_name(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    name.ends_with(b".jsonl") || name.ends_with(b".jsonl.gz")
 }
 
 /// Returns whether an id can be typed: one that is read as a path, or as `latest`, cannot.
@@ -65,6 +74,7 @@ fn is_name(id: &str) -> bool {
 }
 
 /// The files in the folders where agents store sessions, the last written first.
+#[derive(Default)]
 pub(crate) struct SessionStore {
     /// When each was last written to, in milliseconds since 1970, and where it is.
     files: Vec<(i64, PathBuf)>,
@@ -74,14 +84,15 @@ pub(crate) struct SessionStore {
     pub unreadable: Vec<PathBuf>,
     /// Folders and files for which permission was denied: sessions in them are not found.
     pub closed: Vec<PathBuf>,
+    /// The files of other formats among those that were read.
+    pub passed_over: RefCell<PassedOver>,
 }
 
 impl SessionStore {
-    /// Lists the files `*.jsonl` in folders and in the folders in them, one for each working folder. Hidden
+    /// Lists the files `*.jsonl` and `*.jsonl.gz` in folders and in the folders in them, one for each working folder. Hidden
     /// names are skipped, and so are the folders that belong to a session and have its name.
     pub(crate) fn new(folders: &[PathBuf]) -> Self {
-        let mut store =
-            Self { files: Vec::new(), folders: folders.to_vec(), unreadable: Vec::new(), closed: Vec::new() };
+        let mut store = Self { folders: folders.to_vec(), ..Self::default() };
         // A file with several names, or in a folder that is given twice, is one session.
         let mut known = HashSet::new();
         for folder in folders {
@@ -107,10 +118,7 @@ impl SessionStore {
             let Some(meta) = meta else { continue };
             if meta.is_dir() {
                 below.push(path);
-            } else if meta.is_file()
-                && path.extension().is_some_and(|ending| ending == "jsonl")
-                && known.insert((meta.dev(), meta.ino()))
-            {
+            } else if meta.is_file() && is_session_name(&path) && known.insert((meta.dev(), meta.ino())) {
                 if access(&path, Access::READ_OK).is_err() {
                     self.closed.push(path);
                     continue;
@@ -119,7 +127,8 @@ impl SessionStore {
                 self.files.push((modified, path));
             }
         }
-        below.retain(|folder| !folder.with_added_extension("jsonl").is_file());
+        let is_file = |folder: &Path, ending| folder.with_added_extension(ending).is_file();
+        below.retain(|folder| !is_file(folder, "jsonl") && !is_file(folder, "jsonl.gz"));
         below.sort_unstable();
         Some(below)
     }
@@ -133,10 +142,17 @@ impl SessionStore {
 
     /// Returns the sessions, the last written first; the start of each file is read when its turn comes.
     fn sessions(&self) -> impl Iterator<Item = StoredSession> + '_ {
-        self.files.iter().filter_map(|&(modified, ref path)| {
-            let Header { id, cwd, .. } = header(path)?;
-            Some(StoredSession { path: path.clone(), modified, id, cwd })
-        })
+        self.files.iter().filter_map(|file| self.read(file))
+    }
+
+    /// Reads the start of a file; `None` if it is not a session.
+    fn read(&self, &(modified, ref path): &(i64, PathBuf)) -> Option<StoredSession> {
+        let read = header(path);
+        if let Err(Some(format)) = read {
+            self.passed_over.borrow_mut().add(path, format);
+        }
+        let Header { id, cwd, .. } = read.ok()?;
+        Some(StoredSession { path: path.clone(), modified, id, cwd })
     }
 
     /// Returns at most `most` sessions whose ids start with `start`, the last written first.
@@ -171,8 +187,13 @@ impl SessionStore {
                 known.insert(kept.id);
             }
         }
-        // A whole id comes before the start of another one.
+        // A whole id comes before the start of another one, and a file before what it was unpacked from.
         let mut found = if whole.is_empty() { started } else { whole };
+        let (packed, plain): (Vec<_>, Vec<_>) = found.iter().partition(|kept| is_named_gzip(&kept.path));
+        if !packed.is_empty() && !plain.is_empty() {
+            let ids: HashSet<String> = plain.iter().map(|kept| kept.id.clone()).collect();
+            found.retain(|kept| !is_named_gzip(&kept.path) || !ids.contains(&kept.id));
+        }
         match found.len() {
             0 => Meaning::None(near.names()),
             1 => Meaning::One(found.remove(0)),
@@ -186,7 +207,8 @@ impl SessionStore {
         // Many sessions name the same few folders, and each costs a system call.
         let mut is_here: HashMap<String, bool> = HashMap::new();
         let mut elsewhere = None;
-        for kept in self.sessions() {
+        let files = self.files.iter().filter(|(_, path)| !is_named_gzip(path));
+        for kept in files.filter_map(|file| self.read(file)) {
             let Some(named) = &kept.cwd else { continue };
             let is_here = *is_here.entry(named.clone()).or_insert_with(|| {
                 let named = Path::new(named);
@@ -202,41 +224,50 @@ impl SessionStore {
     }
 }
 
-/// Reads the header of a file; `None` if it has none.
-fn header(path: &Path) -> Option<Header> {
+/// Reads the header of a file.
+///
+/// # Errors
+/// The format, if it is of a known other one; `None` for other files that are not sessions.
+fn header(path: &Path) -> Result<Header, Option<ForeignFormat>> {
     for limit in FRONTS {
-        let source = Source::front(path, limit).ok()?;
+        let source = Source::front(path, limit).map_err(|_| None)?;
         match load::start(&source) {
-            Ok(start) => return Some(start.header),
+            Ok(start) => return Ok(start.header),
             Err(error) => {
-                let mut front = vec![0; usize::try_from(source.len()).ok()?];
-                source.read_at(&mut front, 0).ok()?;
+                let mut front = vec![0; usize::try_from(source.len()).map_err(|_| None)?];
+                source.read_at(&mut front, 0).map_err(|_| None)?;
                 let whole = memchr::memchr_iter(b'\n', &front).count();
                 // The reader has seen the whole line: more of the file does not change the answer.
+                if let Error::Foreign(format) = error {
+                    return Err(Some(format));
+                }
                 let is_certain = matches!(&error, Error::NotASession { line, why }
                     if *line as usize <= whole && *why != load::NO_HEADER);
                 if is_certain || source.len() < limit {
-                    return None;
+                    return Err(None);
                 }
             }
         }
     }
-    None
+    Err(None)
 }
 
 /// Returns the words by which people know a session: its name, else its first prompt. Reads the
 /// whole file; empty if there are none or it cannot be read.
 pub(crate) fn title(path: &Path, jobs: usize) -> String {
-    let session = Source::open(path).and_then(|source| Session::load(source, LoadOptions::INDEX_ONLY, jobs));
+    let session = Source::session(path).and_then(|source| Session::load(source, LoadOptions::INDEX_ONLY, jobs));
     session.and_then(|session| Bodies::new(&session).title()).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
+    use std::io::Write;
     use std::path::{Path, PathBuf};
     use std::time::{Duration, UNIX_EPOCH};
 
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use tempfile::TempDir;
 
     use super::{Meaning, SessionStore, StoredSession, is_path};
@@ -362,6 +393,34 @@ mod tests {
     }
 
     #[test]
+    fn compressed_sessions_are_found_by_id_and_other_formats_are_counted() {
+        let folders = StoreFolder::new(&[("pi/w/plain.jsonl", "aaaa1111", "shop")]);
+        let pack = |name: &str, of: &str| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(&fs::read(folders.path(of)).unwrap()).unwrap();
+            fs::write(folders.path(name), encoder.finish().unwrap()).unwrap();
+        };
+        pack("pi/w/plain.jsonl.gz", "pi/w/plain.jsonl");
+        folders.file("pi/w/other.jsonl", "{\"type\":\"session\",\"id\":\"bbbb2222\"}\n", 1);
+        pack("pi/w/packed.jsonl.gz", "pi/w/other.jsonl");
+        fs::remove_file(folders.path("pi/w/other.jsonl")).unwrap();
+        folders.file("pi/w/claude.jsonl", "{\"type\":\"summary\",\"leafUuid\":\"x\"}\n", 1);
+        folders.check(&[
+            ("bbbb", "pi/w/packed.jsonl.gz"),
+            ("aaaa1111", "pi/w/plain.jsonl"),
+            ("aaaa", "pi/w/plain.jsonl"),
+            ("latest", "pi/w/plain.jsonl"),
+        ]);
+        let store = folders.store();
+        store.find("zzzz", &folders.path("shop"));
+        let message = store.passed_over.borrow().message().unwrap();
+        assert!(
+            message.starts_with("1 file of other formats passed over (1 claude-code); the first is `"),
+            "{message}"
+        );
+    }
+
+    #[test]
     fn the_latest_session_is_the_last_written_of_the_folder() {
         let folders = StoreFolder::new(&[
             ("pi/w/old.jsonl", "aaaa1111", "shop"),
@@ -409,6 +468,8 @@ mod tests {
             ("./latest", true),
             ("x/01a2", true),
             ("01a2.jsonl", true),
+            ("01a2.jsonl.gz", true),
+            ("01a2.gz", false),
             ("01a2", false),
             ("latest", false),
         ] {

@@ -4,7 +4,7 @@
 
 use memchr::memmem::Finder;
 
-use super::line;
+use super::{foreign, line};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, ScanError};
 use crate::core::json::{self, Cursor, Raw, SyntaxError};
 
@@ -46,6 +46,8 @@ pub(crate) enum Oddity {
     Big,
     /// Neither an entry nor a header: no `id`.
     Foreign,
+    /// No `id`, but another program's change of an entry or of the header.
+    Patch,
     /// A `session` line after the first.
     SecondHeader,
     /// An entry without a type.
@@ -164,7 +166,8 @@ impl Inspector {
         }
         // Version 1 has no ids; the version is known only when all lines are.
         if entry.id().is_none() {
-            notes.push(number, Oddity::Foreign, 0);
+            let oddity = if foreign::is_patch(entry) { Oddity::Patch } else { Oddity::Foreign };
+            notes.push(number, oddity, 0);
         } else if kind == Kind::Untyped {
             notes.push(number, Oddity::Untyped, 0);
         } else if entry.parent_id().is_none() && !entry.get("parentId").is_some_and(is_null_or_string) {

@@ -26,6 +26,8 @@ pub struct Line<'a> {
     pub offset: u64,
     /// Whether a LF ends it; only the last line of a source may have none.
     pub terminated: bool,
+    /// Bytes after it that are in memory anyway: a few, or none.
+    pub(crate) next: &'a [u8],
 }
 
 /// Reads lines of one source; one per thread.
@@ -94,7 +96,8 @@ impl<'s> Lines<'s> {
             let Some(length) = memchr(b'\n', &self.buffer[at..len]) else {
                 return self.across_end(front + at as u64, at, end, each);
             };
-            let line = Line { bytes: &self.buffer[at..at + length], offset: front + at as u64, terminated: true };
+            let (bytes, next) = (&self.buffer[at..at + length], &self.buffer[at + length + 1..len]);
+            let line = Line { bytes, offset: front + at as u64, terminated: true, next };
             if !each(line) {
                 return Ok(());
             }
@@ -115,13 +118,14 @@ impl<'s> Lines<'s> {
             step = (step * 2).min(BLOCK / 4);
             self.read_on(from, more)?;
             if let Some(stop) = memchr(b'\n', &self.buffer[old..self.filled]) {
-                each(Line { bytes: &self.buffer[at..old + stop], offset, terminated: true });
+                let (bytes, next) = (&self.buffer[at..old + stop], &self.buffer[old + stop + 1..self.filled]);
+                each(Line { bytes, offset, terminated: true, next });
                 return Ok(());
             }
             from += more as u64;
         }
         if from == self.source.len() {
-            each(Line { bytes: &self.buffer[at..self.filled], offset, terminated: false });
+            each(Line { bytes: &self.buffer[at..self.filled], offset, terminated: false, next: &[] });
             return Ok(());
         }
         // The buffer is freed first: only one copy of a long line may be in memory.
@@ -130,7 +134,7 @@ impl<'s> Lines<'s> {
         let _one_at_a_time = self.long.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = vec![0; usize::try_from(stop - offset).unwrap_or(usize::MAX)];
         self.source.read_at(&mut bytes, offset)?;
-        each(Line { bytes: &bytes, offset, terminated });
+        each(Line { bytes: &bytes, offset, terminated, next: &[] });
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 
 use hashbrown::DefaultHashBuilder;
 
+use super::foreign;
 use super::inspect::{self, Inspector, LineNotes, Oddity};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
@@ -14,7 +15,9 @@ use crate::core::entry::header::{self, DeclaredVersion, Header};
 use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::json::text::WordWriter;
+use crate::core::json::{Raw, ValueKind};
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
@@ -42,9 +45,11 @@ pub(crate) struct StrRef {
 
 impl StrRef {
     pub(crate) const ABSENT: Self = Self { at: u32::MAX, len: 0 };
+    /// Absent where something should be.
+    pub(crate) const LACKING: Self = Self { at: u32::MAX, len: 1 };
 
     pub(crate) fn is_absent(self) -> bool {
-        self == Self::ABSENT
+        self.at == u32::MAX
     }
 
     /// Appends the string that `with` writes to a text; it is absent if it goes beyond 4 GiB.
@@ -80,7 +85,8 @@ pub(crate) struct EntryLine {
     pub(crate) id: StrRef,
     /// The hash of the id.
     pub(crate) hash: u64,
-    /// Equal to the `id` of the entry before if that is the parent, as it mostly is.
+    /// Equal to the `id` of the entry before if that is the parent, as it mostly is; lacking if it is
+    /// neither an id nor null.
     pub(crate) parent: StrRef,
     /// The text of the row, if it is kept.
     pub(crate) words: StrRef,
@@ -93,6 +99,26 @@ pub(crate) struct LabelLine {
     pub(crate) target: StrRef,
     /// Absent if the entry clears the label.
     pub(crate) label: StrRef,
+}
+
+/// An entry of an agent that stores where the leaf is: its index among those of the part, and how it
+/// changes that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacingLine {
+    pub(crate) entry: u32,
+    pub(crate) placing: Placing,
+}
+
+/// How an entry changes where the leaf is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// A mark: the leaf moves to `target`, and the next entry is appended to `append`. Both are absent for
+    /// the place before the first entry, and lacking if they cannot be read.
+    Mark { target: StrRef, append: StrRef },
+    /// It is kept beside the conversation: the leaf stays.
+    Aside,
+    /// It becomes the leaf, and so does from then on only what is below it.
+    Reset,
 }
 
 /// A tool call of an assistant message: the index of its entry, the call's id, and the row text.
@@ -117,6 +143,7 @@ pub(crate) struct FilePart {
     pub(crate) text: String,
     pub(crate) entries: Vec<EntryLine>,
     pub(crate) labels: Vec<LabelLine>,
+    pub(crate) placings: Vec<PlacingLine>,
     /// The last session name that the part sets; empty if it clears the name.
     pub(crate) name: Option<StrRef>,
     pub(crate) calls: Vec<CallLine>,
@@ -156,9 +183,9 @@ pub(crate) const DAMAGED: &str = "its header line is damaged";
 /// The reason why a file is not a session: the header does not name one.
 pub(crate) const NO_ID: &str = "its header has no string `id`";
 
-/// Finds and reads the header (semantics: "Reading", 3).
+/// Finds and reads the header (help rules, "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<SessionStart> {
-    use crate::core::error::Error::{Empty, NotASession};
+    use crate::core::error::Error::{Empty, Foreign, NotASession};
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
@@ -181,6 +208,12 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
             if line::is_blank(bytes) {
                 return true;
             }
+            if line.offset == 0
+                && let Some(format) = foreign::magic(bytes)
+            {
+                found = Some(Err(Foreign(format)));
+                return false;
+            }
             let Ok(entry) = scan.read(bytes) else {
                 // The error names a damaged header, and not the line after it.
                 let was_header = bytes.starts_with(b"{\"type\":\"session\"");
@@ -197,11 +230,14 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                     notes.push(number - 1, Oddity::NoLineEnd, 0);
                 }
                 found = Some(match Header::read(entry, number) {
+                    Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
                     Some(header) => Ok((header, line.offset, end, line.terminated)),
                     None => Err(NotASession { line: number, why: NO_ID }),
                 });
             } else if entry.kind() == Kind::Title && was_first {
                 slot = Some(header::title(entry));
+            } else if let Some(format) = foreign::line(entry) {
+                found = Some(Err(Foreign(format)));
             } else if header::may_precede(entry) {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
@@ -355,6 +391,7 @@ impl FilePart {
         };
         let parent = match entry.parent_id() {
             Some(parent) if !before.is_absent() && before.of(text) == parent => before,
+            None if !entry.is_root() => StrRef::LACKING,
             parent => store(text, parent),
         };
         let id = entry.id();
@@ -364,6 +401,9 @@ impl FilePart {
         // The row of a tool result shows its call, which is in another entry.
         if (options.words)(traits) && traits.role != Role::ToolResult {
             words = StrRef::push(text, |text| preview::write(text, entry));
+        }
+        if let Some(placing) = placing(text, entry) {
+            self.placings.push(PlacingLine { entry: place, placing });
         }
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
@@ -409,18 +449,48 @@ impl FilePart {
     }
 }
 
+/// Returns how an entry changes where the leaf is, if it is of an agent that stores that; `text` gets its
+/// strings.
+fn placing(text: &mut String, entry: Entry<'_>) -> Option<Placing> {
+    let mut place = |raw: Option<Raw<'_>>| match raw {
+        Some(raw) if raw.kind() == ValueKind::Null => StrRef::ABSENT,
+        raw => raw
+            .and_then(Raw::str)
+            .filter(|id| !id.is_empty())
+            .map_or(StrRef::LACKING, |id| StrRef::push(text, |text| text.push_str(&id))),
+    };
+    match entry.kind() {
+        Kind::Leaf => {
+            let target = place(entry.get("targetId"));
+            let append = entry.get("appendParentId").map_or(target, |append| place(Some(append)));
+            Some(Placing::Mark { target, append })
+        }
+        _ if entry.is_aside() => Some(Placing::Aside),
+        Kind::Reset => Some(Placing::Reset),
+        _ => None,
+    }
+}
+
 /// Returns why a well-formed line is not an entry, or `None` if it is one.
 pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> {
     if entry.kind() == Kind::Header {
         return Some((WarningKind::SecondHeader, SECOND_HEADER));
     }
-    (!entry.has_id()).then_some((WarningKind::ForeignLine, FOREIGN))
+    if entry.has_id() {
+        return None;
+    }
+    let patch = foreign::is_patch(entry).then_some((WarningKind::PatchLine, PATCH));
+    patch.or(Some((WarningKind::ForeignLine, FOREIGN)))
 }
 
 /// The message of a second header.
 pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
 /// The message of a line without id.
 pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an entry (agents would take it as the leaf)";
+
+/// The message of the first line that changes something.
+const PATCH: &str =
+    "another program changes entries or the header by lines (`entry_patch`, `header_patch`): not applied";
 
 /// Reports a line that is not one JSON object, as exactly as possible.
 fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {

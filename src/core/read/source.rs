@@ -1,15 +1,19 @@
-//! The bytes of a session: a file that several threads can read at any offset.
+//! The bytes of a session: a file that several threads can read at any offset. What has no offsets, a stream or a
+//! compressed file, is copied to a temporary file first.
 //!
 //! Must never map a file into memory, since another program may truncate it at any time, and never
 //! change one: that is done in [`crate::core::disk`].
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use flate2::bufread::MultiGzDecoder;
+
+use super::foreign::GZIP;
 use crate::core::error::{Error, Result};
 
 /// The identity, length and time of a file, to detect that it was replaced or changed.
@@ -40,6 +44,8 @@ pub struct Source {
     file: File,
     len: u64,
     state: Option<FileState>,
+    /// The file that was unpacked into `file`.
+    packed: Option<File>,
     read: Arc<AtomicU64>,
 }
 
@@ -59,13 +65,24 @@ impl Source {
         if !meta.is_file() || file.stream_position().is_err() {
             return Self::spool(file);
         }
-        Ok(Self { file, len: meta.len(), state: Some(FileState::of(&meta)), read: Arc::default() })
+        Ok(Self::of(file, meta.len(), Some(FileState::of(&meta))))
     }
 
-    /// Opens a regular file as if it ended after `limit` bytes.
+    /// Opens a session file: as [`Self::open`], but one that is compressed with gzip, and named so, is unpacked into a
+    /// temporary file.
     ///
     /// # Errors
-    /// As [`Self::open`]; also if it is not a regular file.
+    /// As [`Self::open`]; [`Error::Unpacking`] if the compressed data is cut off or damaged, [`Error::Io`] if the
+    /// temporary folder is full: as for a stream, nothing else limits what comes out.
+    pub fn session(path: &Path) -> Result<Self> {
+        let source = Self::open(path)?;
+        if is_named_gzip(path) { source.unpacked(u64::MAX) } else { Ok(source) }
+    }
+
+    /// Opens a session that is a regular file as if it ended after `limit` bytes.
+    ///
+    /// # Errors
+    /// As [`Self::session`]; also if it is not a regular file.
     pub(crate) fn front(path: &Path, limit: u64) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("cannot open"))?;
         let meta = file.metadata().map_err(Error::io("cannot open"))?;
@@ -73,7 +90,11 @@ impl Source {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
             return Err(Error::Io { doing: "cannot read", cause });
         }
-        Ok(Self { file, len: meta.len().min(limit), state: Some(FileState::of(&meta)), read: Arc::default() })
+        let source = Self::of(file, meta.len(), Some(FileState::of(&meta)));
+        if is_named_gzip(path) {
+            return source.unpacked(limit);
+        }
+        Ok(Self { len: source.len.min(limit), ..source })
     }
 
     /// Copies a stream into an unlinked temporary file.
@@ -83,17 +104,51 @@ impl Source {
     pub fn spool(mut stream: impl Read) -> Result<Self> {
         let mut file = tempfile::tempfile().map_err(Error::io("cannot make a temporary file"))?;
         let len = io::copy(&mut stream, &mut file).map_err(Error::io("cannot copy the input to a temporary file"))?;
-        Ok(Self { file, len, state: None, read: Arc::default() })
+        Ok(Self::of(file, len, None))
     }
 
-    /// Returns the state of the file when it was opened; `None` for a spooled stream.
+    fn of(file: File, len: u64, state: Option<FileState>) -> Self {
+        Self { file, len, state, packed: None, read: Arc::default() }
+    }
+
+    /// Unpacks up to `limit` bytes into a temporary file if the source is compressed.
+    fn unpacked(self, limit: u64) -> Result<Self> {
+        if !self.is_gzip() {
+            return Ok(self);
+        }
+        let mut unpacker = MultiGzDecoder::new(BufReader::new(&self.file)).take(limit);
+        let mut file = tempfile::tempfile().map_err(Error::io("cannot make a temporary file"))?;
+        let (mut unpacked, mut window) = (0, vec![0; 64 * 1024]);
+        loop {
+            let count = unpacker.read(&mut window).map_err(|cause| Error::Unpacking { unpacked, cause })?;
+            if count == 0 {
+                break;
+            }
+            file.write_all(&window[..count]).map_err(Error::io("cannot unpack it to a temporary file"))?;
+            unpacked += count as u64;
+        }
+        Ok(Self { packed: Some(self.file), ..Self::of(file, unpacked, None) })
+    }
+
+    /// Returns the state of the file when it was opened; `None` for a stream and for a compressed file.
     pub fn state(&self) -> Option<FileState> {
         self.state
     }
 
-    /// Returns the open file; `None` for a spooled stream.
+    /// Returns the file that was opened, compressed or not; `None` for a spooled stream.
     pub(crate) fn file(&self) -> Option<&File> {
-        self.state.map(|_| &self.file)
+        self.packed.as_ref().or_else(|| self.state.map(|_| &self.file))
+    }
+
+    /// Returns whether its bytes are compressed; reads the first of them.
+    pub(crate) fn is_gzip(&self) -> bool {
+        let mut front = [0; GZIP.len()];
+        self.len >= GZIP.len() as u64 && self.read_at(&mut front, 0).is_ok() && front == GZIP
+    }
+
+    /// Returns whether it was unpacked, so that nothing can be written to it.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.packed.is_some()
     }
 
     /// Returns the length in bytes when the source was opened.
@@ -169,5 +224,79 @@ impl Source {
             }
             Error::Io { doing: "cannot read", cause }
         })
+    }
+}
+
+/// Returns whether the name of a file says that it is compressed.
+pub(crate) fn is_named_gzip(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "gz")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::{Error, Source};
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// Returns the text of a file of these bytes, or how many bytes came out before it failed.
+    fn read(name: &str, bytes: &[u8], open: impl Fn(&std::path::Path) -> super::Result<Source>) -> Result<String, u64> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        match open(&path) {
+            Ok(source) => {
+                let mut text = Vec::new();
+                source.copy_to(&mut text).unwrap();
+                assert_eq!(source.is_compressed(), text != bytes, "{name}");
+                Ok(String::from_utf8(text).unwrap())
+            }
+            Err(Error::Unpacking { unpacked, .. }) => Err(unpacked),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn files_named_and_compressed_as_gzip_are_unpacked() {
+        let (text, more) = ("one\n".repeat(50_000), "two\n".repeat(3));
+        let packed = gzip(text.as_bytes());
+        let several = [packed.clone(), gzip(b""), gzip(more.as_bytes())].concat();
+        assert_eq!(read("s.jsonl.gz", &packed, Source::session), Ok(text.clone()));
+        assert_eq!(read("s.jsonl.gz", &several, Source::session), Ok(text.clone() + &more));
+        assert_eq!(read("s.jsonl.gz", &gzip(b"x"), Source::session), Ok("x".to_owned()));
+        // The name alone does not make it compressed.
+        for plain in ["", "\u{1f}", "{}\n"] {
+            assert_eq!(read("s.jsonl.gz", plain.as_bytes(), Source::session), Ok(plain.to_owned()));
+        }
+        // Its front alone, too; what follows may be damaged.
+        let front = |path: &std::path::Path| Source::front(path, 6);
+        assert_eq!(read("s.jsonl.gz", &packed[..packed.len() - 9], front), Ok("one\non".to_owned()));
+        assert_eq!(read("s.jsonl", text.as_bytes(), Source::open), Ok(text));
+    }
+
+    #[test]
+    fn damaged_gzip_is_an_error_that_says_how_much_came_out() {
+        let text = "one\n".repeat(50_000);
+        let packed = gzip(text.as_bytes());
+        let cut = read("s.gz", &packed[..packed.len() / 2], Source::session).unwrap_err();
+        assert!(0 < cut && cut < text.len() as u64, "{cut}");
+        let whole = Err(text.len() as u64);
+        // Without the checksum, with a wrong one, and with something else after it.
+        assert_eq!(read("s.gz", &packed[..packed.len() - 8], Source::session), whole);
+        let wrong = [&packed[..packed.len() - 8], &[0; 8]].concat();
+        assert_eq!(read("s.gz", &wrong, Source::session), whole);
+        assert_eq!(read("s.gz", &[&packed[..], b"junk of some length"].concat(), Source::session), whole);
+        for front in 2..10 {
+            assert_eq!(read("s.gz", &packed[..front], Source::session), Err(0));
+        }
     }
 }

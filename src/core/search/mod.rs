@@ -1,4 +1,4 @@
-//! Finds entries by words (cli: `tree --search`). [`Query`] decides; [`Prefilter`] only saves time, and
+//! Finds entries by words (help rules, "Search"). [`Query`] decides; [`Prefilter`] only saves time, and
 //! must let pass every entry that the query matches.
 
 use std::borrow::Cow;

@@ -12,7 +12,7 @@ use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
 use crate::core::migrate::lines::IdGenerator;
 use crate::core::problem::{Problems, WarningKind};
 use crate::core::read::inspect::{DuplicateId, LineNotes};
-use crate::core::read::load::{self, CallLine, EntryLine, FilePart, LabelLine, ResultLine, StrRef};
+use crate::core::read::load::{self, CallLine, EntryLine, FilePart, LabelLine, PlacingLine, ResultLine, StrRef};
 use crate::core::read::source::Source;
 
 /// How many bytes before the end are kept, to detect that the file was written anew.
@@ -36,6 +36,7 @@ pub(super) struct SessionBuilder {
     replaced: Vec<u32>,
     /// Here and below, `entry` is the node of the line.
     labels: Vec<LabelLine>,
+    placings: Vec<PlacingLine>,
     calls: Vec<CallLine>,
     results: Vec<ResultLine>,
     name: Option<String>,
@@ -66,6 +67,7 @@ impl SessionBuilder {
             hasher,
             replaced: Vec::new(),
             labels: Vec::new(),
+            placings: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
             name: None,
@@ -77,7 +79,7 @@ impl SessionBuilder {
     }
 
     pub(super) fn take(&mut self, part: FilePart) {
-        let FilePart { text, entries, labels, name, calls, results, problems, notes, lines, open_end } = part;
+        let FilePart { text, entries, labels, placings, name, calls, results, problems, notes, lines, open_end } = part;
         self.notes.append(notes, self.lines);
         self.open_end = self.open_end.or(open_end);
         if let Some(name) = name {
@@ -86,7 +88,7 @@ impl SessionBuilder {
         self.problems.append(problems, self.lines);
         self.texts.push(text);
         let mut places = Vec::new();
-        let wanted = !labels.is_empty() || !calls.is_empty() || !results.is_empty();
+        let wanted = !labels.is_empty() || !placings.is_empty() || !calls.is_empty() || !results.is_empty();
         for entry in &entries {
             let place = self.add(entry);
             if wanted {
@@ -95,6 +97,8 @@ impl SessionBuilder {
         }
         let place = |entry: u32| Some(places[entry as usize]).filter(|&place| place != NONE);
         self.labels.extend(labels.iter().filter_map(|line| Some(LabelLine { entry: place(line.entry)?, ..*line })));
+        self.placings
+            .extend(placings.iter().filter_map(|line| Some(PlacingLine { entry: place(line.entry)?, ..*line })));
         self.calls.extend(calls.iter().filter_map(|line| Some(CallLine { entry: place(line.entry)?, ..*line })));
         self.results.extend(results.iter().filter_map(|line| Some(ResultLine { entry: place(line.entry)?, ..*line })));
         self.lines = self.lines.saturating_add(lines);
@@ -193,6 +197,7 @@ impl SessionBuilder {
             *entry != NONE
         };
         self.labels.retain_mut(|line| renumber(&mut line.entry));
+        self.placings.retain_mut(|line| renumber(&mut line.entry));
         self.calls.retain_mut(|line| renumber(&mut line.entry));
         self.results.retain_mut(|line| renumber(&mut line.entry));
     }
@@ -228,6 +233,8 @@ impl SessionBuilder {
             roots: Vec::new(),
             missing: Vec::new(),
             cut: Vec::new(),
+            leaf: NONE,
+            stored: None,
             labels: Vec::new(),
             label_of: hashbrown::HashMap::new(),
             by_name: std::sync::OnceLock::new(),
@@ -235,7 +242,8 @@ impl SessionBuilder {
             read_to,
             ends,
         };
-        session.link(&self.parents);
+        session.leaf = session.nodes().next_back().map_or(NONE, |last| last.0);
+        session.link(&self.parents, &self.placings);
         session.break_cycles();
         session.order_children();
         session.match_calls(self.calls, &self.results);
@@ -278,37 +286,51 @@ impl Session {
     }
 
     /// Sets the parent of each entry. Version 1 is a plain list.
-    fn link(&mut self, parents: &[StrRef]) {
+    fn link(&mut self, parents: &[StrRef], placings: &[PlacingLine]) {
         if self.version == 1 {
             for at in 1..self.nodes.len() {
                 self.nodes[at].parent = NodeId::at(at - 1).0;
             }
             return;
         }
-        for (at, &name) in parents.iter().enumerate() {
-            if name.is_absent() {
-                continue;
+        // From the first entry on that says where the leaf is, what an entry hangs at depends on that.
+        let stored = placings.first().map_or(parents.len(), |line| line.entry as usize);
+        for (at, &name) in parents[..stored].iter().enumerate() {
+            self.link_by_name(at, name);
+        }
+        if stored < parents.len() {
+            self.link_by_leaf(parents, placings);
+        }
+    }
+
+    /// Returns the entry that another one names as its parent.
+    pub(super) fn named(&self, at: usize, name: StrRef) -> Option<NodeId> {
+        let is_before = |before: &Node| before.part == self.nodes[at].part && before.id == name;
+        if at > 0 && is_before(&self.nodes[at - 1]) {
+            return Some(NodeId::at(at - 1));
+        }
+        self.find(name.of(&self.texts[self.nodes[at].part as usize]))
+    }
+
+    /// Sets the parent of an entry to the one that it names, wherever that is.
+    pub(super) fn link_by_name(&mut self, at: usize, name: StrRef) {
+        if name.is_absent() {
+            return;
+        }
+        let node = NodeId::at(at);
+        let line = Some(self.nodes[at].line);
+        match self.named(at, name) {
+            Some(parent) if parent == node => {
+                let message = format!("`{}` is its own parent; shown as a root", self.id(node));
+                self.problems.push(WarningKind::Cycle, line, || message);
+                self.cut.push(node);
             }
-            let node = NodeId::at(at);
-            let is_before = |before: &Node| before.part == self.nodes[at].part && before.id == name;
-            if at > 0 && is_before(&self.nodes[at - 1]) {
-                self.nodes[at].parent = NodeId::at(at - 1).0;
-                continue;
-            }
-            let parent = name.of(&self.texts[self.nodes[at].part as usize]);
-            let line = Some(self.nodes[at].line);
-            match self.find(parent) {
-                Some(parent) if parent == node => {
-                    let message = format!("`{}` is its own parent; shown as a root", self.id(node));
-                    self.problems.push(WarningKind::Cycle, line, || message);
-                    self.cut.push(node);
-                }
-                Some(parent) => self.nodes[at].parent = parent.0,
-                None => {
-                    let message = format!("parent `{parent}` of `{}` is missing; shown as a root", self.id(node));
-                    self.problems.push(WarningKind::Orphan, line, || message);
-                    self.missing.push((node, name));
-                }
+            Some(parent) => self.nodes[at].parent = parent.0,
+            None => {
+                let parent = name.of(&self.texts[self.nodes[at].part as usize]);
+                let message = format!("parent `{parent}` of `{}` is missing; shown as a root", self.id(node));
+                self.problems.push(WarningKind::Orphan, line, || message);
+                self.missing.push((node, name));
             }
         }
     }
@@ -348,24 +370,24 @@ impl Session {
 
     fn order_children(&mut self) {
         let mut starts = vec![0_u32; self.nodes.len() + 1];
-        for node in &self.nodes {
-            if node.parent != NONE {
-                starts[node.parent as usize + 1] += 1;
-            }
+        let is_mark = |node: &NodeId| self.is_mark(*node);
+        for parent in self.nodes().filter(|node| !is_mark(node)).filter_map(|node| self.parent(node)) {
+            starts[parent.index() + 1] += 1;
         }
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
         let mut next = starts.clone();
         let mut children = vec![NodeId(NONE); starts[self.nodes.len()] as usize];
-        for node in self.nodes() {
+        let mut roots = Vec::new();
+        for node in self.nodes().filter(|node| !is_mark(node)) {
             match self.parent(node) {
                 Some(parent) => {
                     let place = &mut next[parent.index()];
                     children[*place as usize] = node;
                     *place += 1;
                 }
-                None => self.roots.push(node),
+                None => roots.push(node),
             }
         }
         let age = |node: &NodeId| self.nodes[node.index()].stamp.ms().unwrap_or(i64::MAX);
@@ -373,6 +395,7 @@ impl Session {
             // Stable: equal times stay in the order of the file.
             children[family[0] as usize..family[1] as usize].sort_by_key(age);
         }
+        self.roots = roots;
         self.first_child = starts;
         self.children = children;
     }
@@ -416,7 +439,7 @@ impl Session {
     }
 }
 
-/// Returns the version to read a file as (semantics: "Reading", 7).
+/// Returns the version to read a file as (help rules, "Reading", 7).
 fn version(header: &Header, parts: &[FilePart], problems: &mut Problems) -> u32 {
     let line = Some(header.line);
     match header.version {

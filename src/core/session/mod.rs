@@ -14,7 +14,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
-use crate::core::entry::{Role, Traits};
+use crate::core::entry::{Kind, Role, Traits};
 use crate::core::problem::Problems;
 use crate::core::read::load::StrRef;
 use crate::core::read::source::Source;
@@ -22,6 +22,7 @@ use crate::core::time::Stamp;
 
 mod build;
 mod load;
+mod place;
 #[cfg(test)]
 pub(crate) mod sample;
 
@@ -72,6 +73,17 @@ pub struct Label {
     pub set_by: NodeId,
 }
 
+/// What only a file has in which an agent stores where the leaf is.
+#[derive(Clone, Debug)]
+struct StoredLeaf {
+    /// The marks, each with the parent that it has instead of its target's children, sorted.
+    marks: Vec<(u32, NodeId)>,
+    /// Those of them that moved nothing.
+    ignored: Vec<NodeId>,
+    /// The entry below which the leaf has to be.
+    reset: Option<NodeId>,
+}
+
 /// The index of a session file.
 #[derive(Debug)]
 pub struct Session {
@@ -95,6 +107,10 @@ pub struct Session {
     missing: Vec<(NodeId, StrRef)>,
     /// Entries that were made roots because they are their own ancestors.
     cut: Vec<NodeId>,
+    /// The leaf, or `NONE`.
+    leaf: u32,
+    /// Set in a file of an agent that stores where the leaf is.
+    stored: Option<StoredLeaf>,
     labels: Vec<Label>,
     label_of: hashbrown::HashMap<NodeId, u32>,
     /// Labelled entries by label, made on first use.
@@ -124,9 +140,50 @@ impl Session {
         (0..u32::try_from(self.nodes.len()).unwrap_or(NONE)).map(NodeId)
     }
 
-    /// Returns the entry at which agents resume, which is the last of the file.
+    /// Returns the entry at which the agent resumes: the last of the file, unless the file says otherwise.
     pub fn leaf(&self) -> Option<NodeId> {
-        self.nodes().next_back()
+        (self.leaf != NONE).then_some(NodeId(self.leaf))
+    }
+
+    /// Returns whether the file says where the leaf is, so that moves are stored as marks.
+    pub fn stores_leaf(&self) -> bool {
+        self.stored.is_some()
+    }
+
+    /// Returns whether an entry is a mark that moved the leaf. Its parent is the place that the leaf moved
+    /// to, but it is nobody's child, and has no children.
+    pub fn is_mark(&self, node: NodeId) -> bool {
+        self.stored.is_some() && self.traits(node).kind == Kind::Leaf
+    }
+
+    /// Returns the marks that moved the leaf to an entry, or to before the first one.
+    pub(crate) fn marks(&self, target: Option<NodeId>) -> impl Iterator<Item = NodeId> {
+        let marks = self.stored.as_ref().map_or(&[][..], |stored| &stored.marks);
+        let target = target.map_or(NONE, |target| target.0);
+        let from = marks.partition_point(|(other, _)| *other < target);
+        marks[from..].iter().take_while(move |(other, _)| *other == target).map(|(_, mark)| *mark)
+    }
+
+    /// Returns the marks that moved nothing, since they name no entry before them, in the order of the file.
+    pub(crate) fn ignored_marks(&self) -> impl Iterator<Item = NodeId> {
+        self.stored.iter().flat_map(|stored| stored.ignored.iter().copied())
+    }
+
+    /// Returns the number of entries, marks left out.
+    pub fn count(&self) -> usize {
+        self.nodes.len() - self.stored.as_ref().map_or(0, |stored| stored.marks.len())
+    }
+
+    /// Returns the entry below which the leaf of this file has to stay, if there is one.
+    pub fn reset(&self) -> Option<NodeId> {
+        self.stored.as_ref().and_then(|stored| stored.reset)
+    }
+
+    /// Returns whether a place is below the last reset, if there is one; what hangs there only by a parent
+    /// that came later is not.
+    pub fn is_below_reset(&self, place: Option<NodeId>) -> bool {
+        let parent = |&node: &NodeId| self.parent(node).filter(|&parent| parent < node);
+        self.reset().is_none_or(|reset| std::iter::successors(place, parent).any(|node| node == reset))
     }
 
     /// Returns the entry with a full id.

@@ -14,7 +14,7 @@ use crate::core::json::{Raw, ValueKind};
 static PARSER: DateTimeParser = DateTimeParser::new();
 static PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
 
-/// Smaller numbers are seconds, others milliseconds (semantics: "Tree").
+/// Smaller numbers are seconds, others milliseconds (help rules, "Reading", 8).
 const FIRST_MILLISECONDS: f64 = 1e11;
 
 /// The meaning of a stored timestamp.

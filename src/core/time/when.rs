@@ -1,4 +1,4 @@
-//! Reads times as people type them: dates, and ages like `2d` (cli: `tree --since`). The current time
+//! Reads times as people type them: dates, and ages like `2d` (help rules, "Views"). The current time
 //! and its zone come in as an argument.
 
 use jiff::civil::{Date, DateTime};

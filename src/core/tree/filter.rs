@@ -24,6 +24,7 @@ impl Filter {
     pub fn shows(self, traits: Traits, is_labelled: bool, is_leaf: bool) -> bool {
         match self {
             Self::All => true,
+            _ if traits.kind == Kind::Leaf => false,
             Self::LabeledOnly => is_labelled,
             Self::UserOnly => traits.is_user(),
             Self::NoTools => shows_conversation(traits, is_leaf) && traits.role != Role::ToolResult,

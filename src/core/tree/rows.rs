@@ -47,7 +47,8 @@ pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows 
     // children of none, the roots.
     let place = |row: usize| shape.above(row).unwrap_or(shown.len());
     let mut families = vec![(0_u32, 0_usize); shown.len() + 1];
-    for row in 0..shown.len() {
+    let is_child = |row: &usize| !session.is_mark(shown[*row]);
+    for row in (0..shown.len()).filter(is_child) {
         let family = &mut families[place(row)];
         *family = (family.0 + 1, row);
     }
@@ -56,7 +57,7 @@ pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows 
     for (at, &node) in shown.iter().enumerate() {
         let (siblings, last) = families[place(at)];
         let from = shape.above(at).and_then(|above| rows[above].branch);
-        let is_head = siblings > 1;
+        let is_head = siblings > 1 && is_child(&at);
         let branch = if is_head {
             branches.push(Branch { from, is_last: last == at });
             Some(branches.len() - 1)

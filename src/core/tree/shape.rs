@@ -51,18 +51,20 @@ impl Shape {
         let mut shape = Self { row_of: vec![NONE; session.len()], ..Self::default() };
         for &node in order {
             let above = session.parent(node).map_or(NONE, |parent| shape.row_of[parent.index()]);
-            shape.row_of[node.index()] = if shows(node) { shape.push(node, above) } else { above };
+            let is_child = !session.is_mark(node);
+            shape.row_of[node.index()] = if shows(node) { shape.push(node, above, is_child) } else { above };
         }
         shape.omitted = vec![Omitted::default(); shape.nodes.len()];
         shape
     }
 
-    fn push(&mut self, node: NodeId, above: u32) -> u32 {
+    fn push(&mut self, node: NodeId, above: u32, is_child: bool) -> u32 {
         let row = u32::try_from(self.nodes.len()).unwrap_or(NONE);
         self.nodes.push(node);
         self.above.push(above);
-        self.children.push(0);
-        if let Some(children) = self.children.get_mut(above as usize) {
+        // What is nobody's child, a mark, is neither a tip nor a fork.
+        self.children.push(u32::from(!is_child));
+        if let Some(children) = self.children.get_mut(above as usize).filter(|_| is_child) {
             *children += 1;
         }
         row
@@ -124,7 +126,7 @@ impl Shape {
         let mut landmarks = self.landmarks(session, leaf);
         for (row, &node) in self.nodes.iter().enumerate() {
             let is_summary = matches!(session.traits(node).kind, Kind::Compaction | Kind::BranchSummary);
-            landmarks[row] |= is_summary || self.above(row).is_none();
+            landmarks[row] |= is_summary || self.above(row).is_none() || session.is_mark(node);
         }
         landmarks
     }
@@ -138,7 +140,7 @@ impl Shape {
         for (row, &node) in self.nodes.iter().enumerate() {
             let (above, count) = self.above(row).map_or((NONE, 0), |above| nearest[above]);
             if kept[row] {
-                nearest.push((folded.push(node, above), 0));
+                nearest.push((folded.push(node, above, true), 0));
                 folded.omitted.push(Omitted { above: count, ..self.omitted[row] });
             } else {
                 nearest.push((above, count + 1));

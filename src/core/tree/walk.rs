@@ -27,10 +27,12 @@ pub fn active(session: &Session, leaf: Option<NodeId>) -> Vec<bool> {
 pub fn display_order(session: &Session, leaf: Option<NodeId>) -> Vec<NodeId> {
     let active = &active(session, leaf)[..];
     let mut order = Vec::with_capacity(session.len());
+    order.extend(session.marks(None));
     let mut stack = Vec::new();
     push_family(&mut stack, session.roots(), active);
     while let Some(node) = stack.pop() {
         order.push(node);
+        order.extend(session.marks(Some(node)));
         push_family(&mut stack, session.children(node), active);
     }
     order
@@ -108,7 +110,7 @@ pub fn tips(session: &Session) -> Vec<NodeId> {
         last[node.index()] = if is_message { Some(node) } else { above };
     }
     let mut tip_of: Vec<Option<NodeId>> = vec![None; session.len()];
-    for tip in session.nodes().filter(|&node| session.children(node).is_empty()) {
+    for tip in session.nodes().filter(|&node| session.children(node).is_empty() && !session.is_mark(node)) {
         let end = last[tip.index()].filter(|end| !goes_on[end.index()]);
         let Some(place) = end.map(|end| &mut tip_of[end.index()]) else { continue };
         if place.is_none() || *place != session.leaf() {

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use session_tree::core::check::{self, Checked, Finding, Severity, codes};
+use session_tree::core::check::{self, Checked, Code, Finding, Severity};
 use session_tree::core::error::Error;
 use session_tree::core::read::source::Source;
 
+use crate::lines::{HEADER, entry, message};
 use crate::support::{data, run};
 
 /// Checks bytes.
@@ -76,6 +77,13 @@ const CASES: &[(&str, &str)] = &[
     ("c75-session-id-traversal", "1 W024"),
     ("c80-ambiguous-id-prefix", ""),
     ("c81-session-name", "7 W008 -2"),
+    ("d20-openclaw-leaf", "7 W026 -0"),
+    ("d21-openclaw-reset", "4 W026 -0"),
+    ("d10-event-stream", "1 E001"),
+    ("d28-header-v4", "1 E001"),
+    ("d29-claude", "1 E001"),
+    ("d30-codex", "1 E001"),
+    ("d32-patches-of-a-fork", "1 W003, 4 W007"),
 ];
 
 #[test]
@@ -96,6 +104,36 @@ fn every_finding_has_effect_and_fix() {
             assert!(!finding.message.is_empty() && finding.effect.len() > 20 && finding.fix.len() > 10, "{finding:?}");
             let lost = finding.unreachable.filter(|&count| count > 0);
             assert!(lost.is_none_or(|count| finding.effect.contains(&count.to_string())), "{finding:?}");
+        }
+    }
+}
+
+/// What agents that know no marks make of a file differs, or it does not; what is ignored is named anyhow.
+#[test]
+fn stored_leaf_is_found_where_other_agents_resume_elsewhere() {
+    let mark = |id: &str, target: &str| entry("leaf", id, "a2", &format!(r#""targetId":{target}"#));
+    let start = [message("u1", "", "user", "x"), message("u2", "u1", "user", "x"), message("a2", "u2", "user", "x")];
+    let beside = message("s1", "a2", "user", "x").replacen('{', r#"{"appendMode":"side","#, 1);
+    for (rest, expected) in [
+        (vec![mark("x1", "\"a2\"")], ""),
+        (vec![mark("x1", "\"gone\"")], "5 W027"),
+        (vec![mark("x1", "\"u1\"")], "5 W026 -0"),
+        (vec![mark("x1", "null")], "5 W026 -0"),
+        (vec![mark("x1", "\"u1\""), message("u3", "x1", "user", "x")], "6 W026 -0"),
+        (vec![mark("x1", "\"u1\""), message("u3", "u1", "user", "x")], ""),
+        (vec![mark("x1", "\"u1\""), mark("x2", "7"), mark("x3", "\"a2\"")], "6 W027"),
+        (vec![beside.clone()], "5 W026 -0"),
+        (vec![beside, message("u3", "u1", "user", "x"), mark("x1", "\"a2\"")], ""),
+        (vec![entry("reset", "r1", "a2", ""), message("u3", "u1", "user", "x")], "6 W026 -3"),
+    ] {
+        let file =
+            [HEADER.to_owned()].iter().chain(&start).chain(&rest).map(|line| format!("{line}\n")).collect::<String>();
+        let found = findings(file.as_bytes());
+        assert_eq!(spell(&found), expected, "{rest:?}");
+        let has_leaf = |finding: &&Finding| finding.code == Code::StoredLeaf;
+        for finding in found.iter().filter(has_leaf) {
+            let leaf = if rest[0].contains("null") { "before the first entry" } else { "it resumes at `" };
+            assert!(finding.message.contains(leaf) && finding.message.contains("pi and omp"), "{finding:?}");
         }
     }
 }
@@ -139,22 +177,4 @@ fn random_sound_files_have_no_errors() {
         count += 1;
     }
     assert!(count > 5, "{count} files");
-}
-
-#[test]
-fn readme_has_table_of_codes() {
-    const MARKS: (&str, &str) = ("<!-- codes, made by the test `check` -->\n", "<!-- end of codes -->");
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let from = readme.find(MARKS.0).expect("the table begins") + MARKS.0.len();
-    let to = from + readme[from..].find(MARKS.1).expect("the table ends");
-    if std::env::var_os("UPDATE_README").is_some() {
-        let new = format!("{}{}{}", &readme[..from], codes::table(), &readme[to..]);
-        let file = tempfile::NamedTempFile::new_in(path.parent().unwrap()).unwrap();
-        fs::write(&file, new).unwrap();
-        fs::set_permissions(&file, fs::metadata(&path).unwrap().permissions()).unwrap();
-        file.persist(&path).unwrap();
-        return;
-    }
-    assert_eq!(&readme[from..to], codes::table(), "UPDATE_README=1 cargo test check writes it anew");
 }

@@ -333,7 +333,7 @@ fn codes_are_comma_separated_and_misspelt_ones_guessed() {
     let allowed = check(folder.path(), &["b.jsonl", "c.jsonl", "--allow", "E011,W019"]);
     assert_eq!((allowed.code, allowed.stdout.contains("0 errors, 0 warnings")), (0, true));
     let wrong = check(folder.path(), &["b.jsonl", "--deny", "warning"]);
-    assert!(wrong.code == 2 && wrong.stderr.contains("perhaps `warnings`"), "{}", wrong.stderr);
+    assert!(wrong.code == 2 && wrong.stderr.contains("did you mean `warnings`?"), "{}", wrong.stderr);
 }
 
 #[test]

@@ -69,6 +69,8 @@ fn commands_options_and_values_are_offered() {
     assert_eq!(offered(&["check", "--deny", ""]).len(), Code::all().count() + 1);
     assert_eq!(offered(&["check", "--allow", "glued"]), ["glued-objects"]);
     assert_eq!(offered(&["check", "--allow", "E007"]), ["E007"]);
+    assert_eq!(offered(&["help", "n"]), ["navigate", "naming"]);
+    assert_eq!(offered(&["help", "check"]), ["check", "checks"]);
     assert_eq!(offered(&["tree", "--nothing", "x", "y", "z"]), [""; 0]);
     let described = ask(here.path(), "zsh", &["session-tree", "tree", "--fi"]);
     assert_eq!(described, "--filter:Which entries to show\n");
@@ -117,12 +119,13 @@ fn kept_sessions_and_their_entries_are_offered() {
 
 #[test]
 fn every_argument_has_values_or_is_listed_as_free() {
-    const FREE: [&str; 9] = ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "COMMANDS"];
-    const KNOWN: [&str; 6] = ["ENTRY", "SESSION", "PATH", "FILE", "DIR", "CODE"];
+    const FREE: [&str; 9] = ["TEXT", "WHEN", "COMMAND", "SECONDS", "TOKENS", "N", "NAME", "SUFFIX", "PROVIDER/ID"];
+    const KNOWN: [&str; 7] = ["ENTRY", "SESSION", "PATH", "FILE", "DIR", "CODE", "TOPIC"];
     let mut definition = Cli::command();
     definition.build();
-    let commands = definition.get_subcommands().filter(|command| command.get_name() != "help");
-    for (command, arg) in commands.flat_map(|command| command.get_arguments().map(move |arg| (command, arg))) {
+    for (command, arg) in
+        definition.get_subcommands().flat_map(|command| command.get_arguments().map(move |arg| (command, arg)))
+    {
         if !arg.get_num_args().unwrap().takes_values() || arg.is_hide_set() || !arg.get_possible_values().is_empty() {
             continue;
         }

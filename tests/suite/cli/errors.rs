@@ -15,7 +15,7 @@ fn session() -> Scratch {
 /// Returns the objects on stderr; each line must be one of the documented shape.
 fn objects(run: &Run, what: &str) -> Vec<Value> {
     let objects: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    let allowed = BTreeSet::from(["kind", "message", "path", "line", "hint"]);
+    let allowed = BTreeSet::from(["kind", "message", "path", "line", "format", "hint"]);
     for (at, object) in objects.iter().enumerate() {
         let members: Vec<_> = object.as_object().unwrap().iter().collect();
         let [(name, inner)] = members[..] else { panic!("{what}: {object}") };
@@ -27,6 +27,7 @@ fn objects(run: &Run, what: &str) -> Vec<Value> {
         assert!(inner["kind"].is_string() && inner["message"].is_string(), "{what}: {object}");
         assert!(keys.contains("path") == inner["path"].is_string(), "{what}: {object}");
         assert!(keys.contains("line") == inner["line"].is_u64(), "{what}: {object}");
+        assert_eq!(keys.contains("format"), inner["kind"] == "foreign-format" && name == "error", "{what}: {object}");
         assert!(keys.contains("hint") == inner["hint"].is_string(), "{what}: {object}");
     }
     objects
@@ -129,7 +130,7 @@ const MISUSES: [(&str, &str); 22] = [
     ("tree s.jsonl --entry @ --since 2d", "--since"),
     ("tree s.jsonl --depth all", "all"),
     ("tree s.jsonl --until tomorrow", "tomorrow"),
-    ("tree s.jsonl --width 0", "--width"),
+    ("tree s.jsonl --width all", "--width"),
     ("tree s.jsonl --width -3", "-3"),
     ("tree s.jsonl --jobs 0", "--jobs"),
     ("tree s.jsonl --color perhaps", "perhaps"),
@@ -399,11 +400,17 @@ fn words_of_other_programs_hint_at_the_command() {
         ("rename bookmark", "label SESSION ENTRY NAME"),
         ("lint", "check PATH"),
         ("upgrade", "migrate PATH"),
+        ("export", "context SESSION"),
+        ("stats", "context SESSION --stats"),
+        ("undo", "navigate SESSION user:1 --save"),
+        ("sessions", "tree latest"),
+        ("format rules", "help"),
         ("s.jsonl", "tree s.jsonl"),
         ("latest", "tree latest"),
     ] {
         for word in words.split(' ') {
             for rest in ["", " s.jsonl"] {
+                let command = if command == "help" { format!("help {word}") } else { command.to_owned() };
                 assert_eq!(hint_on(&scratch, &format!("{word}{rest}")), format!("session-tree {command}"), "{word}");
             }
         }

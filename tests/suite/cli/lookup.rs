@@ -203,8 +203,8 @@ fn existing_path_wins_over_id_and_latest() {
 fn unknown_or_ambiguous_session_is_reported() {
     let home = Home::new();
     let error = home.refuse("tree 01a22b --json");
-    assert_eq!(error["message"], "`01a22b` names no session, and there is no such file");
-    assert_eq!(error["hint"], format!("ids near it: {ID}"));
+    assert_eq!(error["message"], "there is no file `01a22b`, and no session whose id starts so");
+    assert_eq!(error["hint"], format!("did you mean `{ID}`?"));
     assert_eq!(error["kind"], "not-found");
     assert_eq!(home.refuse("check --why-leaf 01a22b --json")["kind"], "not-found");
 

@@ -14,6 +14,7 @@ use crate::support::{self, Run};
 mod completions;
 mod context;
 mod errors;
+mod foreign;
 mod lists;
 mod lookup;
 mod naming;

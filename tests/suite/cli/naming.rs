@@ -1,5 +1,5 @@
-//! Naming an entry (cli.md: "Naming an entry"): every command takes every form, and says what is
-//! wrong with a name. Which entry a name means is tested beside the rule, in `core/select.rs`.
+//! Naming an entry (help naming, "Entries"): every command takes every form, and says what is
+//! wrong with a name. Which entry a name means is tested beside the rule, in `core/naming/entry.rs`.
 
 use super::{Scratch, label, message};
 

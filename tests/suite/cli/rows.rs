@@ -1,4 +1,4 @@
-//! `tree`: which rows there are, and what they say (cli.md: "tree").
+//! `tree`: which rows there are, and what they say (help rules, "Rows").
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `tree`: views of a part of it, and pictures (cli.md: "tree").
+//! `tree`: views of a part of it, and pictures (help rules, "Views").
 
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use session_tree::cli::Cli;
 use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr;
 
-use crate::docs::readme::{blocks, readme};
+use crate::docs::readme::{Text, blocks, texts};
 use crate::support::{Run, command, data, finish};
 
 /// Where programs of the system are looked for.
@@ -32,6 +32,7 @@ impl Scene {
             "home/.config/fish/completions",
             "home/.config/elvish",
             "home/.local/share/man/man1",
+            "home/.cargo/bin",
             "home/.zfunc",
         ] {
             fs::create_dir_all(scene.path(folder)).unwrap();
@@ -69,7 +70,10 @@ impl Scene {
         for model in ["pi", "llm", "ollama"] {
             scene.program(model, "head -c 400");
         }
-        for (name, stand_in) in [("jq", "case $1 in -e) exit 1 ;; *) exec cat ;; esac"), ("man", "exec cat")] {
+        for (name, stand_in) in [
+            ("jq", "case $1 in -e) exit 1 ;; -c) echo '{\"summary\":{\"summary\":\"x\"}}' ;; *) exec cat ;; esac"),
+            ("man", "exec cat"),
+        ] {
             if !SYSTEM.split(':').any(|folder| Path::new(folder).join(name).exists()) {
                 scene.program(name, stand_in);
             }
@@ -182,6 +186,46 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 }
 
 #[test]
+fn defaults_are_shown() {
+    // These do nothing unless they are given, or say what they replace.
+    const NONE: [&str; 17] = [
+        "search",
+        "depth",
+        "since",
+        "until",
+        "entry",
+        "leaf",
+        "diff",
+        "from",
+        "label",
+        "summary",
+        "summary-file",
+        "instructions",
+        "files-from",
+        "deny",
+        "allow",
+        "baseline",
+        "hook",
+    ];
+    for name in commands() {
+        let mut program = Cli::command();
+        program.build();
+        let command = if name.is_empty() { &program } else { program.find_subcommand(&name).unwrap() };
+        let long = help(&name, "--help");
+        let parts: Vec<_> = long.split("\n\n").collect();
+        let takes_value = |argument: &&clap::Arg| argument.get_num_args().is_some_and(|number| number.takes_values());
+        for option in command.get_arguments().filter(takes_value).filter_map(|argument| argument.get_long()) {
+            let head = |part: &&str| part.trim_start().trim_start_matches("-o, ").starts_with(&format!("--{option}"));
+            let at = parts.iter().position(|part| part.lines().any(|line| head(&line))).unwrap();
+            let end = (at + 1..parts.len())
+                .find(|&at| parts[at].trim_start().starts_with('-') && !parts[at].trim_start().starts_with("- "));
+            let text = parts[at..end.unwrap_or(parts.len())].concat();
+            assert!(text.contains("[default") != NONE.contains(&option), "`{name} --help`, --{option}: {text}");
+        }
+    }
+}
+
+#[test]
 fn short_help_fits_a_screen_and_help_fits_80_columns() {
     for name in commands() {
         let (short, long) = (help(&name, "-h"), help(&name, "--help"));
@@ -203,10 +247,11 @@ fn short_help_fits_a_screen_and_help_fits_80_columns() {
 }
 
 #[test]
-fn shell_lines_of_readme_run() {
+fn shell_lines_of_readme_and_pages_run() {
     let mut scripts: Vec<(String, String)> = Vec::new();
     let mut count = 0;
-    for block in blocks(&readme()).into_iter().filter(|block| block.language.as_deref() == Some("sh")) {
+    let blocks = texts().into_iter().flat_map(|Text { markdown, .. }| blocks(&markdown));
+    for block in blocks.filter(|block| block.language.as_deref() == Some("sh")) {
         let text = block.lines.join("\n");
         if text.starts_with("#!") {
             let name = block.lines[1].strip_prefix("# ").and_then(|line| line.split_once(':')).map(|(name, _)| name);
@@ -223,7 +268,44 @@ fn shell_lines_of_readme_run() {
         let (run, codes) = scene.shell(&lines.join("\n"));
         assert_eq!(run.code, 0, "{text}\n{run:?}");
         assert!(codes.iter().all(|&code| code == 0), "{text}\n{codes:?} {run:?}");
+        // What jq is asked for is there.
+        assert!(!run.stdout.contains("null"), "{text}\n{run:?}");
         count += codes.len();
     }
-    assert!(count > 5, "{count} runs");
+    assert!(count > 10, "{count} runs");
+}
+
+#[test]
+fn hooks_that_only_write_events_down_do_not_answer() {
+    let mut count = 0;
+    for Text { name, markdown } in texts() {
+        for (_, rest) in markdown.match_indices("--hook 'sh -c \"").map(|(at, _)| markdown[at..].split_at(8)) {
+            let Some((script, _)) = rest["sh -c \"".len()..].split_once("\"'") else { panic!("{name}: {rest}") };
+            if script == "…" {
+                continue;
+            }
+            let scene = Scene::new();
+            let (run, _) = scene.shell(&format!("echo event | sh -c {}", shell_words::quote(script)));
+            assert_eq!((run.code, &*run.stdout), (0, ""), "{name}: {script}");
+            assert_eq!(fs::read_to_string(scene.path("work/events.log")).unwrap(), "event\n", "{name}: {script}");
+            count += 1;
+        }
+    }
+    assert!(count > 1, "{count} hooks");
+}
+
+#[test]
+fn manual_page_is_found_where_readme_puts_it() {
+    let scene = Scene::new();
+    let readme = texts().swap_remove(0).markdown;
+    let line = readme.lines().find(|line| line.contains("session-tree man > ")).expect("the README installs it");
+    let (run, codes) = scene.shell(line);
+    assert_eq!((run.code, codes), (0, vec![0]), "{run:?}");
+    // man looks beside the folders of PATH, and cargo installs into this one.
+    let page = scene.path("home/.cargo/share/man/man1/session-tree.1");
+    assert!(fs::read_to_string(&page).unwrap().contains(".SH NAME"), "{line}");
+    if SYSTEM.split(':').any(|folder| Path::new(folder).join("manpath").exists()) {
+        let (run, _) = scene.shell("PATH=$HOME/.cargo/bin:$PATH man -w session-tree");
+        assert_eq!(run.ok().trim_end(), page.to_str().unwrap());
+    }
 }

@@ -1,5 +1,5 @@
-//! The README is right: its examples run, and what it names exists. Set `UPDATE_README` to
-//! write the outputs in it anew.
+//! The README and the pages of the reference are right: their examples run, and what they name exists.
+//! Set `UPDATE_README` to write the outputs in them anew.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,10 +9,6 @@ use std::process::{Command, Stdio};
 
 use clap::CommandFactory;
 use session_tree::cli::Cli;
-use session_tree::core::error::ErrorKind;
-use session_tree::core::migrate::file::Status;
-use session_tree::core::problem::WarningKind;
-use session_tree::ui::exit::Exit;
 
 use crate::support::data;
 
@@ -22,6 +18,23 @@ fn root() -> PathBuf {
 
 pub fn readme() -> String {
     fs::read_to_string(root().join("README.md")).expect("there is a README.md")
+}
+
+/// A text for users: its path from the root of the project, and what it says.
+pub struct Text {
+    pub name: String,
+    pub markdown: String,
+}
+
+/// Returns the README and the pages of the reference.
+pub fn texts() -> Vec<Text> {
+    let pages = fs::read_dir(root().join("src/help")).expect("there are pages");
+    let pages = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = pages.filter(|name| name.ends_with(".md")).map(|name| format!("src/help/{name}")).collect();
+    names.sort_unstable();
+    names.insert(0, "README.md".to_owned());
+    let text = |name: String| Text { markdown: fs::read_to_string(root().join(&name)).unwrap(), name };
+    names.into_iter().map(text).collect()
 }
 
 /// A run of lines, inside a code block or between two.
@@ -113,10 +126,7 @@ fn steps(block: &Block) -> Vec<Step> {
     steps
 }
 
-/// What makes the picture in the README that is drawn where it is shown.
-const MERMAID: &str = "session-tree tree demo.jsonl --filter user-only --format mermaid";
-
-/// Runs a command of the README and returns what it prints, errors included.
+/// Runs a command and returns what it prints, errors included.
 fn run(folder: &Path, command: &str) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_session-tree")).parent().expect("it is in a folder");
     let mut path = OsString::from(binary);
@@ -136,53 +146,39 @@ fn run(folder: &Path, command: &str) -> Vec<String> {
 }
 
 #[test]
-fn examples_of_readme_print_what_they_show() {
-    let readme = readme();
-    let mut blocks = blocks(&readme);
+fn examples_print_what_they_show() {
     let mut count = 0;
     let mut wrong = Vec::new();
-    for block in &mut blocks {
-        let scratch = tempfile::tempdir().expect("a folder for the example");
-        fs::copy(data("demo.jsonl"), scratch.path().join("demo.jsonl")).expect("the demo is copied");
-        match block.language.as_deref() {
-            Some("console") => {}
-            Some("mermaid") => {
-                let now = run(scratch.path(), MERMAID);
-                if now != block.lines {
-                    wrong.push(format!("$ {MERMAID}\n--- now\n{}", now.join("\n")));
+    for Text { name, markdown } in texts() {
+        let mut blocks = blocks(&markdown);
+        for block in blocks.iter_mut().filter(|block| block.language.as_deref() == Some("console")) {
+            let scratch = tempfile::tempdir().expect("a folder for the example");
+            fs::copy(data("demo.jsonl"), scratch.path().join("demo.jsonl")).expect("the demo is copied");
+            let mut steps = steps(block);
+            for step in &mut steps {
+                let command = step.command.join("\n")["$ ".len()..].to_owned();
+                count += usize::from(command.contains("session-tree "));
+                let now = run(scratch.path(), &command);
+                if now != step.output {
+                    let (now, then) = (now.join("\n"), step.output.join("\n"));
+                    wrong.push(format!("{name}: $ {command}\n--- then\n{then}\n--- now\n{now}"));
                 }
-                block.lines = now;
-                continue;
+                step.output = now;
             }
-            _ => continue,
+            block.lines = steps.into_iter().flat_map(|step| step.command.into_iter().chain(step.output)).collect();
         }
-        let mut steps = steps(block);
-        for step in &mut steps {
-            let command = step.command.join("\n")["$ ".len()..].to_owned();
-            if !command.starts_with("session-tree ") {
-                continue;
-            }
-            count += 1;
-            let now = run(scratch.path(), &command);
-            if now != step.output {
-                let (now, then) = (now.join("\n"), step.output.join("\n"));
-                wrong.push(format!("$ {command}\n--- README\n{then}\n--- now\n{now}"));
-            }
-            step.output = now;
+        if std::env::var_os("UPDATE_README").is_some() {
+            // Put in place at once, since other tests read it.
+            let path = root().join(&name);
+            let new = tempfile::NamedTempFile::new_in(path.parent().expect("it is in a folder")).expect("a new file");
+            fs::write(&new, text(&blocks)).expect("it is written");
+            fs::set_permissions(&new, fs::metadata(&path).expect("it is there").permissions())
+                .expect("it is as readable as before");
+            new.persist(path).expect("it is put in place");
+            wrong.clear();
         }
-        block.lines = steps.into_iter().flat_map(|step| step.command.into_iter().chain(step.output)).collect();
     }
-    assert!(count > 0, "there are examples");
-    assert!(readme.contains(&format!("`{MERMAID}`")), "the README says how its picture is made");
-    if std::env::var_os("UPDATE_README").is_some() {
-        // Put in place at once, since other tests read it.
-        let new = tempfile::NamedTempFile::new_in(root()).expect("a file beside the README");
-        fs::write(&new, text(&blocks)).expect("it is written");
-        fs::set_permissions(&new, fs::metadata(root().join("README.md")).expect("it is there").permissions())
-            .expect("it is as readable as before");
-        new.persist(root().join("README.md")).expect("it is put in place");
-        return;
-    }
+    assert!(count > 5, "{count} examples");
     assert!(wrong.is_empty(), "UPDATE_README=1 cargo test readme writes these anew:\n{}", wrong.join("\n\n"));
 }
 
@@ -193,31 +189,26 @@ fn collect(options: &mut BTreeSet<String>, command: &clap::Command) {
     command.get_subcommands().for_each(|below| collect(options, below));
 }
 
-/// Returns the part of a command line that is about this program: not what is before or after it.
-fn own_part(code: &str) -> &str {
-    let own = code.find("session-tree").map_or("", |at| &code[at..]);
-    let end = [" | ", " && ", "; "].iter().filter_map(|end| own.find(end)).min();
-    &own[..end.unwrap_or(own.len())]
+/// Other programs whose options the texts name.
+const OTHERS: [&str; 4] = ["bash", "cargo", "omp", "pi"];
+
+/// Returns the long options in a line that are this program's: those of another one stand after its name, up to
+/// the end of its command.
+fn own_options(line: &str) -> Vec<&str> {
+    // A code span, a substitution and each part of a pipe is a command of its own.
+    let commands = line.split(['`', '|', ';', '&', '(', '"']);
+    let is_own = |command: &&str| !command.split_whitespace().any(|word| OTHERS.contains(&word));
+    commands.filter(is_own).flat_map(long_options).collect()
 }
 
-/// Returns the long options in a line of prose, but not those of other programs in code spans.
-fn options_in_prose(line: &str) -> Vec<String> {
-    let pieces = line.split('`').enumerate().map(|(at, piece)| match at % 2 == 1 {
-        true if piece.contains("session-tree") => own_part(piece),
-        true if !piece.starts_with('-') => "",
-        _ => piece,
-    });
-    pieces.flat_map(long_options).collect()
-}
-
-fn long_options(text: &str) -> Vec<String> {
+fn long_options(text: &str) -> Vec<&str> {
     let mut options = Vec::new();
     for (at, _) in text.match_indices("--") {
         let is_start = !text[..at].ends_with(|char: char| char.is_alphanumeric() || char == '-');
-        let is_name = |char: &char| char.is_ascii_lowercase() || *char == '-';
-        let name: String = text[at + 2..].chars().take_while(is_name).collect();
+        let name = &text[at + 2..];
+        let name = &name[..name.find(|char: char| !char.is_ascii_lowercase() && char != '-').unwrap_or(name.len())];
         if is_start && name.starts_with(|char: char| char.is_ascii_lowercase()) {
-            options.push(name.trim_end_matches('-').to_owned());
+            options.push(name.trim_end_matches('-'));
         }
     }
     options
@@ -225,48 +216,81 @@ fn long_options(text: &str) -> Vec<String> {
 
 #[test]
 fn options_are_found_in_lines() {
-    let found = long_options("session-tree tree x --filter=all `--json`, a--b ---c -- -q --no-tools.");
-    assert_eq!(found, ["filter", "json", "no-tools"]);
-    assert_eq!(own_part("cargo run --release && session-tree tree | jq --raw"), "session-tree tree");
-    let found = options_in_prose("`pi --session \"$(session-tree tree --path)\"`, `ls --all`, `--json`");
-    assert_eq!(found, ["path", "json"]);
+    let check = |line: &str, expected: &[&str]| assert_eq!(own_options(line), expected, "{line}");
+    check("session-tree tree x --filter=all `--json`, a--b ---c -- -q --no-tools.", &["filter", "json", "no-tools"]);
+    check("cargo run --release && session-tree tree --tips | jq -r .x", &["tips"]);
+    check("`pi --session \"$(session-tree tree --path)\"`, `omp --resume FILE`, `--json`", &["path", "json"]);
+    check("| `check --why-leaf` | `--backup[=SUFFIX]` | `--color always` |", &["why-leaf", "backup", "color"]);
+    check("two words -- and a dash, --", &[]);
 }
 
 #[test]
-fn every_option_in_readme_exists() {
+fn every_option_that_is_named_exists() {
     let mut command = Cli::command();
     command.build();
     let mut known = BTreeSet::new();
     collect(&mut known, &command);
     assert!(known.contains("filter") && known.contains("quiet") && known.contains("help"));
-    let mut unknown = Vec::new();
-    for Block { language, lines } in blocks(&readme()) {
-        for line in lines.iter().filter(|line| line.contains("session-tree")) {
-            let named = if language.is_some() { long_options(own_part(line)) } else { options_in_prose(line) };
-            unknown
-                .extend(named.into_iter().filter(|name| !known.contains(name)).map(|name| format!("--{name}: {line}")));
+    let (mut unknown, mut count) = (Vec::new(), 0);
+    for Text { name, markdown } in texts() {
+        for line in markdown.lines() {
+            for option in own_options(line) {
+                count += 1;
+                if !known.contains(option) {
+                    unknown.push(format!("{name}: --{option}: {line}"));
+                }
+            }
         }
     }
     assert!(unknown.is_empty(), "{unknown:#?}");
-}
-
-/// Checks that the README has a table with exactly these rows.
-fn check_table(head: &str, rows: impl Iterator<Item = (String, &'static str)>) {
-    let rows: String = rows.map(|(name, meaning)| format!("| {name} | {meaning} |\n")).collect();
-    assert!(readme().contains(&format!("\n{head}\n{rows}\n")), "README.md has another table than:\n{head}\n{rows}");
+    assert!(count > 100, "{count} options");
 }
 
 #[test]
-fn its_tables_of_messages_and_exit_codes_are_those_of_the_program() {
-    check_table(
-        "| exit | meaning |\n|--:|---|",
-        Exit::ALL.iter().map(|exit| (exit.code().to_string(), exit.meaning())),
-    );
-    let errors = ErrorKind::ALL.iter().map(|kind| (format!("`{}`", kind.name()), kind.meaning()));
-    check_table("| error kind | meaning |\n|---|---|", errors);
-    let warnings = WarningKind::ALL.iter().map(|kind| (format!("`{}`", kind.name()), kind.meaning()));
-    check_table("| warning kind | meaning, and what is done |\n|---|---|", warnings);
-    let statuses: Vec<_> = Status::ALL.iter().map(|status| format!("`{}`", status.name())).collect();
-    let (last, rest) = statuses.split_last().unwrap();
-    assert!(readme().contains(&format!("; status is {} or {last} |", rest.join(", "))), "{statuses:?}");
+fn links_lead_to_files() {
+    let mut count = 0;
+    for name in ["README.md", "tests/README.md", "tests/bench/README.md"] {
+        let text = fs::read_to_string(root().join(name)).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            let file = link.split('#').next().expect("there is a first part");
+            let is_there = link.starts_with("https://") || root().join(name).with_file_name(file).exists();
+            assert!(file.is_empty() || is_there, "{name}: {link}");
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} links");
+}
+
+#[test]
+fn every_dependency_is_in_readme_with_its_purpose() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    let needed: BTreeSet<_> = lines.map(|line| line.split_once(" = ").expect("NAME = …").0.to_owned()).collect();
+    let readme = readme();
+    let rows = section(&readme, "## Dependencies").lines().filter_map(|line| line.strip_prefix("| ")).skip(1);
+    let rows: Vec<_> = rows.map(|row| row.split_once(" | ").expect("two columns")).collect();
+    assert!(rows.iter().all(|(_, purpose)| purpose.len() > " |".len()), "{rows:?}");
+    let told: BTreeSet<_> = rows.iter().flat_map(|(names, _)| names.split(", ")).map(str::to_owned).collect();
+    assert_eq!(told, needed);
+}
+
+/// A baseline is lines of JSON too: a hook that hands all such files on must not take it for a session.
+#[test]
+fn baselines_in_examples_are_not_checked_themselves() {
+    let mut count = 0;
+    for Text { name, markdown } in texts() {
+        for (_, rest) in markdown.match_indices("--baseline ").map(|(at, word)| markdown[at..].split_at(word.len())) {
+            let file = rest.split(|char: char| char.is_whitespace() || char == '`').next().unwrap();
+            assert!(!file.ends_with(".jsonl"), "{name}: {file}");
+            count += 1;
+        }
+    }
+    assert!(count > 1 && readme().contains("files: \\.jsonl$\n"), "{count}");
+}
+
+#[test]
+fn readme_keeps_within_its_bounds() {
+    let readme = fs::read_to_string("README.md").unwrap();
+    assert!(readme.lines().count() <= 230 && readme.len() <= 17 * 1024, "what is longer belongs in a page of src/help");
 }

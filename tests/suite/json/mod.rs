@@ -31,6 +31,8 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("tree empty.jsonl --tips", "[Tip]", "Tip"),
     ("context s.jsonl", "Context", ""),
     ("context s.jsonl --root", "Context", ""),
+    ("context s.jsonl --as pi", "Context", ""),
+    ("context s.jsonl --as omp", "Context", ""),
     ("context s.jsonl --stats", "Stats", ""),
     ("context s.jsonl --stats --leaf k1", "Stats", ""),
     ("context s.jsonl --stats --leaf r1", "Stats", ""),
@@ -193,8 +195,8 @@ fn everything_that_is_printed_has_the_shapes_of_the_page() {
         assert!(run.stderr.contains("{\"result\":"), "{line}: {run:?}");
         check_stderr(&mut shapes, &run, Some(result), line);
     }
-    for leaf in ["@", "u1"] {
-        let line = format!("context s.jsonl --format llm --leaf {leaf}");
+    for options in ["", " --leaf u1", " --as pi", " --as omp"] {
+        let line = format!("context s.jsonl --format llm{options}");
         shapes.check(&values(&scratches[1].run(&line).stdout, &line)[0], &Type::read("[object]"), &line);
     }
     let sarif: Value = serde_json::from_str(&scratches[1].run("check odd.jsonl --format sarif").stdout).unwrap();

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use session_tree::core::check;
 use session_tree::core::context;
 use session_tree::core::context::compare;
 use session_tree::core::context::stats;
@@ -184,4 +185,38 @@ fn context_with_30_000_rules_is_handled() {
     let session = session(30_000, |at| line(at, at.checked_sub(1), &rule(at)));
     let rules = context::build(&mut Bodies::new(&session), session.leaf()).unwrap().settings.ttsr_rules;
     assert_eq!((rules.len(), rules[1].as_str(), rules[30_000].as_str()), (30_001, "all", "rule 29999"));
+}
+
+/// Marks that name marks, marks that name nothing, marks at one entry, and resets that everything leads out of.
+#[test]
+fn marks_and_resets_100_000_times_are_handled() {
+    let count = 100_000;
+    let mark = |target: usize| format!(r#""type":"leaf","targetId":"{target:07}""#);
+    let before = |at: usize| at.saturating_sub(1);
+    let member = |at: usize, kind: usize| match (at, kind) {
+        (0, _) => USER.to_owned(),
+        (_, 0) => mark(before(at)),
+        (_, 1) => mark(9_999_999),
+        (_, 2) => mark(0),
+        (_, 3) => format!(r#""type":"reset","firstKeptEntryId":"{:07}""#, before(at)),
+        (_, _) => format!(r#""appendMode":"side",{USER}"#),
+    };
+    // How the odd lines hang, and how many of the lines they are; the others name what is before them.
+    for (kind, parent, every) in [(0, 1, 2), (1, 1, 2), (2, 1, 1), (3, 0, 1), (3, 1, 2), (4, 2, 1)] {
+        let parent = |at: usize| match parent {
+            1 => at.checked_sub(1),
+            2 => Some((at + 1) % count),
+            _ => (at > 0).then_some(0),
+        };
+        let lines = |at: usize| match at % every {
+            0 => line(at, parent(at), &member(at, kind)),
+            _ => line(at, at.checked_sub(1), USER),
+        };
+        let session = session(count, lines);
+        assert_eq!(session.len(), count);
+        lay_out(&session);
+        context::build(&mut Bodies::new(&session), session.leaf()).unwrap();
+        let file: String = std::iter::once(HEADER.to_owned()).chain((0..count).map(|at| lines(at) + "\n")).collect();
+        check::check(Source::spool(file.as_bytes()).unwrap(), None, 2).unwrap();
+    }
 }

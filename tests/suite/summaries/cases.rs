@@ -12,7 +12,7 @@ use crate::write::scene::{appended, bytes, forked, untouched, warnings};
 ///
 /// The outcome is whose summary is written, `plain` for a move without one, `cancelled`, or the
 /// kind of the error; after it stands who was asked. All cases are beside the rule, in
-/// `core/edit/navigate.rs`: these are one for each way that a run can take.
+/// `core/edit/navigate/request.rs`: these are one for each way that a run can take.
 const CASES: &str = "
 text       says     works  nothing   text               hook
 text       cancels  works  words     cancelled          hook

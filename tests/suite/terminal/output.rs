@@ -456,6 +456,24 @@ fn width_is_from_option_else_from_columns() {
     for columns in ["", "0", "-1", "wide", "80x25"] {
         assert_eq!(widest("tree s.jsonl", Some(columns)), uncut, "COLUMNS={columns}");
     }
+    assert_eq!(widest("tree s.jsonl --width 0", Some("70")), uncut);
+}
+
+#[test]
+fn width_of_0_cuts_nothing_on_a_terminal() {
+    const TEXT: &str = "plain words, and a few more of them so that the row is cut somewhere";
+    for line in
+        ["tree s.jsonl", "tree s.jsonl --format table", "branch s.jsonl", "label s.jsonl", "tree s.jsonl --tips"]
+    {
+        let scratch = wide();
+        let seen = |line: &str| {
+            let (text, code) = Terminal::start(&mut scratch.command(line.split(' ')), 40).finish();
+            assert_eq!(code, 0, "{text}");
+            without_colours(&text)
+        };
+        assert!(seen(&format!("{line} --width 0")).contains(TEXT), "{line}");
+        assert!(!seen(line).contains(TEXT), "{line}");
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `branch` and `branch --at`: the new file and what is printed. What a fork keeps and changes is
-//! tested beside the rule, in `core/branch.rs`.
+//! tested beside the rule, in `core/edit/branch.rs`.
 
 use std::collections::HashMap;
 use std::fs;

@@ -20,4 +20,5 @@ mod old;
 mod paths;
 mod race;
 pub mod scene;
+mod stored;
 mod summary;

@@ -1,5 +1,5 @@
 //! `navigate`: what a move prints, and what each way of saving it writes. Where a move goes and
-//! what it leaves is tested beside the rule, in `core/navigate.rs`.
+//! what it leaves is tested beside the rule, in `core/edit`.
 
 use serde_json::{Value, json};
 

@@ -10,6 +10,7 @@ use crate::core::check::path::Continuation;
 use crate::core::entry::Role;
 use crate::core::error::Result;
 use crate::core::read::inspect;
+use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
@@ -59,6 +60,11 @@ impl Wording<'_> {
                     format!("`session-tree navigate FILE {id} --save`, unless it was left there on purpose"),
                 )
             }
+            (Code::StoredLeaf, _) => self.stored_leaf(),
+            (Code::MarkWithoutTarget, _) => (
+                format!("mark `{own}` moves the leaf to no entry before it in the file"),
+                format!("none needed; set `targetId` of line {line} if it is known where it went"),
+            ),
             (Code::TimeBackwards, Detail::Gap(ms)) => (
                 format!("`{own}` is {} older than its parent", span(ms)),
                 "none needed if a clock was wrong; else check that `parentId` is right".to_owned(),
@@ -100,6 +106,23 @@ impl Wording<'_> {
             }
             (code, _) => (code.title().to_owned(), format!("look at line {line}")),
         })
+    }
+
+    /// Returns the message and the fix for a file that says where its leaf is.
+    fn stored_leaf(&self) -> (String, String) {
+        let leaf = self.session.leaf();
+        let place = |node: NodeId| format!("at `{}`, line {}", self.session.id(node), self.session.line(node));
+        let own = leaf.map_or_else(|| "before the first entry".to_owned(), place);
+        let others = match self.finding.node.filter(|&node| Some(node) != leaf) {
+            Some(node) => format!("pi and omp resume {}", place(node)),
+            None => "pi and omp do too, but with another conversation above it".to_owned(),
+        };
+        let message = format!("marks or resets of openclaw: it resumes {own}; {others}");
+        let copy = leaf.map(|leaf| {
+            let id = self.session.id(leaf);
+            format!("; `session-tree branch FILE --at {id}` copies its branch into a file of its own")
+        });
+        (message, format!("open it only with the agent that wrote it{}", copy.unwrap_or_default()))
     }
 
     /// Returns the message and the fix for an entry whose parent is missing.

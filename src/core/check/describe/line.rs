@@ -62,6 +62,10 @@ impl Wording<'_> {
                 format!("remove images from line {line}, or go on after a compaction"),
             ),
             Oddity::Foreign => self.foreign(),
+            Oddity::Patch => (
+                "another program changes entries or the header by lines (`entry_patch`, `header_patch`)".to_owned(),
+                "none needed; the program that wrote it, a fork of omp, shows the changes".to_owned(),
+            ),
             Oddity::SecondHeader => {
                 ("a second session header; the first one counts".to_owned(), format!("delete line {line}"))
             }

@@ -9,6 +9,7 @@ use self::wording::Wording;
 use super::codes::Code;
 use super::finding::{Detail, Finding, RawFinding};
 use crate::core::error::Result;
+use crate::core::error::foreign::ForeignFormat;
 use crate::core::read::inspect::{LineNotes, Oddity};
 use crate::core::read::load;
 use crate::core::session::body::Bodies;
@@ -29,7 +30,13 @@ pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, bodies: Option<&m
 }
 
 fn not_a_session(finding: &RawFinding) -> (String, String) {
-    let why = if let Detail::Reason(why) = finding.detail { why } else { "" };
+    let why = match finding.detail {
+        Detail::Reason(why) => why,
+        Detail::Foreign(format) => {
+            return (format!("not a session of pi or omp: {}", format.meaning()), format.remedy().to_owned());
+        }
+        _ => "",
+    };
     match finding.code {
         Code::Empty => {
             ("the file is empty".to_owned(), "delete it; there is nothing in it to lose".to_owned())
@@ -57,6 +64,11 @@ fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
+        (Code::ForeignLine, Detail::Odd(Oddity::Patch, _)) => {
+            "pi, omp and `session-tree` do not apply them; where one is the last line, pi and omp resume with an empty conversation"
+        }
+        // It starts with the header of its session.
+        (Code::NotASession, Detail::Foreign(ForeignFormat::EventStream)) => Code::ForeignLeaf.agents(),
         (code, _) => code.agents(),
     };
     if let Detail::Kept(_, Some(count)) = finding.detail {

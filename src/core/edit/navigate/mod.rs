@@ -1,4 +1,4 @@
-//! Moving the leaf within a file (semantics: "Navigating"): where it goes (`plan`), whose summary is stored
+//! Moving the leaf within a file (help rules, "Navigating"): where it goes (`plan`), whose summary is stored
 //! (`request`), what is written (`record`), and what is shown of it (`view`).
 
 mod plan;

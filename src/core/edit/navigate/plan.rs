@@ -1,7 +1,7 @@
 //! Where a move goes, and what it leaves behind.
 
 use crate::core::entry::Kind;
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
@@ -39,6 +39,22 @@ impl Move {
     /// Returns whether the leaf is already there.
     pub fn is_noop(&self) -> bool {
         self.old == self.target
+    }
+
+    /// Refuses a move that the agent of the file would not follow.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it leads out of what is below the last reset of a file that stores its leaf.
+    pub fn check(&self, session: &Session) -> Result<()> {
+        let Some(reset) = session.reset() else { return Ok(()) };
+        if session.is_below_reset(self.position) {
+            return Ok(());
+        }
+        let message =
+            format!("the leaf would not be below the reset `{}`, and agents would not follow", session.id(reset));
+        let hint =
+            "without `--save`, `--label` and a summary nothing is written, and `--leaf ENTRY` works from anywhere";
+        Err(Error::usage(message, hint))
     }
 
     /// Returns the move of a leaf that stays where it is.
@@ -183,5 +199,38 @@ mod tests {
             "a9 to x1: at x1, above u1, leaves a9",
         ];
         check(&session, &moves);
+    }
+
+    #[test]
+    fn a_move_to_above_the_last_reset_is_refused() {
+        let session = session(&[
+            message("u1", "", "user", "x"),
+            entry("reset", "r1", "u1", ""),
+            message("u2", "r1", "user", "x"),
+            entry("reset", "r2", "u2", ""),
+            message("u3", "r2", "user", "x"),
+            message("a3", "u3", "assistant", "x"),
+            entry("mode_change", "m1", "u1", r#""mode":"plan""#),
+        ]);
+        for (target, is_right) in [
+            ("-", false),
+            ("u1", false),
+            ("r1", false),
+            ("u2", false),
+            ("m1", false),
+            ("r2", true),
+            ("u3", true),
+            ("a3", true),
+        ] {
+            let plan = Move::plan(&mut Bodies::new(&session), session.leaf(), node(&session, target)).unwrap();
+            let checked = plan.check(&session);
+            assert_eq!(checked.is_ok(), is_right, "{target}");
+            assert!(
+                checked.err().is_none_or(|error| error.kind().name() == "usage" && error.to_string().contains("`r2`"))
+            );
+        }
+        let session = self::session(&forked());
+        let plan = Move::plan(&mut Bodies::new(&session), session.leaf(), None).unwrap();
+        assert!(plan.check(&session).is_ok());
     }
 }

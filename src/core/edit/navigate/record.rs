@@ -59,29 +59,36 @@ impl MoveRecord {
     ) -> Result<WrittenMove> {
         let id = |node: Option<NodeId>| node.map(|node| session.id(node).to_owned());
         let target = id(plan.target);
+        let position = id(plan.position);
+        // Where the leaf is stored, what is appended elsewhere moves it only together with a mark.
+        let marks = session.stores_leaf() && (self.save || plan.position != session.leaf());
         let commit = Commit {
             file,
-            anchor: Anchor::At(id(plan.position)),
+            anchor: if marks { Anchor::Leaf } else { Anchor::At(position.clone()) },
             guard: self.guard(id(plan.old), old_is_named, file.options.force),
-            needs: target.iter().cloned().collect(),
+            needs: target.iter().chain(position.iter().filter(|_| marks)).cloned().collect(),
         };
         let mut lines = Vec::new();
         let committed = commit.write(session, ids, &mut |draft| {
-            self.append(draft, target.as_deref());
+            if marks {
+                append_mark(draft, position.as_deref());
+            }
+            self.append(draft, position.as_deref(), target.as_deref(), marks);
             lines.clone_from(&draft.lines);
         })?;
-        let first = || String::from_utf8_lossy(&lines).lines().next().map(str::to_owned);
-        let summary = self.summary.as_ref().and_then(|summary| Some((first()?, summary.from_extension)));
-        Ok(WrittenMove { committed, summary })
+        let line = || String::from_utf8_lossy(&lines).lines().nth(usize::from(marks)).map(str::to_owned);
+        let summary = self.summary.as_ref().and_then(|summary| Some((line()?, summary.from_extension)));
+        Ok(WrittenMove { committed, summary, marks })
     }
 
-    /// Adds the entries; the draft starts at the new position. `target` is what was asked for.
-    fn append(&self, draft: &mut Draft<'_>, target: Option<&str>) {
+    /// Adds the entries to a draft that starts at the new position, or is moved there by a mark. `target` is
+    /// what was asked for.
+    fn append(&self, draft: &mut Draft<'_>, position: Option<&str>, target: Option<&str>, is_marked: bool) {
         let mut labelled = target.map(str::to_owned);
         if let Some(Summary { text, details, from_extension }) = &self.summary {
-            let from = draft.leaf().unwrap_or("root").to_owned();
+            let from = position.unwrap_or("root");
             draft.append("branch_summary", |entry| {
-                entry.str("fromId", &from).str("summary", text);
+                entry.str("fromId", from).str("summary", text);
                 if let Some(details) = details {
                     // Line ends can only stand between its tokens.
                     let one_line = details.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte });
@@ -93,7 +100,7 @@ impl MoveRecord {
                 }
             });
             labelled = draft.leaf().map(str::to_owned);
-        } else if self.save {
+        } else if self.save && !is_marked {
             draft.append("custom", |entry| _ = entry.str("customType", SAVED));
         }
         if let (Some(name), Some(target)) = (&self.label, labelled) {
@@ -102,11 +109,25 @@ impl MoveRecord {
     }
 }
 
+/// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.
+fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
+    draft.append("leaf", |entry| {
+        for name in ["targetId", "appendParentId"] {
+            match position {
+                Some(id) => _ = entry.str(name, id),
+                None => _ = entry.json(name, b"null"),
+            }
+        }
+    });
+}
+
 /// What is in the file after a move.
 #[derive(Debug)]
 pub struct WrittenMove {
     /// The new entries.
     pub committed: Committed,
+    /// Whether the first of them is a mark, which never is the leaf itself.
+    pub marks: bool,
     /// The summary's line, and whether a hook made it.
     pub summary: Option<(String, bool)>,
 }
@@ -140,7 +161,9 @@ impl MoveOutcome {
     /// Returns the id of the leaf after the move.
     pub fn new_leaf<'l>(&'l self, session: &'l Session, plan: &Move) -> Option<&'l str> {
         let position = if matches!(self, Self::Cancelled { .. }) { plan.old } else { plan.position };
-        self.ids().last().map(String::as_str).or(position.map(|node| session.id(node)))
+        let marks = matches!(self, Self::Written(written) if written.marks);
+        let last = self.ids().iter().skip(usize::from(marks)).next_back();
+        last.map(String::as_str).or(position.map(|node| session.id(node)))
     }
 }
 
@@ -148,7 +171,7 @@ impl MoveOutcome {
 mod tests {
     use crate::core::edit::draft::drafted;
 
-    use super::{Guard, MoveRecord, Summary};
+    use super::{Guard, MoveRecord, Summary, append_mark};
 
     /// Checks the lines that a move from `b2` to `u2` (position `a1`), or to before the first entry, adds.
     #[track_caller]
@@ -156,7 +179,7 @@ mod tests {
         let (leaf, target) = if at_root { (None, None) } else { (Some("a1"), Some("u2")) };
         let parent = if at_root { "null" } else { "\"a1\"" };
         let expected: Vec<_> = expected.iter().map(|line| line.replace("$PARENT", parent)).collect();
-        assert_eq!(drafted(leaf, |draft| record.append(draft, target)), expected, "{record:?}");
+        assert_eq!(drafted(leaf, |draft| record.append(draft, leaf, target, false)), expected, "{record:?}");
         assert_eq!(record.is_empty(), *record == MoveRecord::default());
     }
 
@@ -213,5 +236,29 @@ mod tests {
             let record = MoveRecord { summary, save: true, label: Some("x".to_owned()) };
             assert_eq!(record.guard(old(), old_is_named, is_forced), expected, "{record:?} {is_forced} {old_is_named}");
         }
+    }
+
+    #[test]
+    fn where_the_leaf_is_stored_a_move_is_a_mark() {
+        let mark = |id: &str, position: &str| {
+            format!(
+                r#"{{"type":"leaf","id":"{id}","parentId":"b2","timestamp":"T","targetId":{position},"appendParentId":{position}}}"#
+            )
+        };
+        let write = |record: &MoveRecord, position: Option<&str>| {
+            drafted(Some("b2"), |draft| {
+                append_mark(draft, position);
+                record.append(draft, position, Some("u2"), true);
+            })
+        };
+        let save = MoveRecord { save: true, ..MoveRecord::default() };
+        assert_eq!(write(&save, Some("a1")), [mark("n1", "\"a1\"")]);
+        assert_eq!(write(&save, None), [mark("n1", "null")]);
+        let summary = Summary { text: "x".to_owned(), details: None, from_extension: false };
+        let all = MoveRecord { summary: Some(summary), save: true, label: Some("y".to_owned()) };
+        let summary =
+            r#"{"type":"branch_summary","id":"n2","parentId":"n1","timestamp":"T","fromId":"a1","summary":"x"}"#;
+        let label = r#"{"type":"label","id":"n3","parentId":"n2","timestamp":"T","targetId":"n2","label":"y"}"#;
+        assert_eq!(write(&all, Some("a1")), [&mark("n1", "\"a1\""), summary, label]);
     }
 }
