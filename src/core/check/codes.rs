@@ -175,21 +175,21 @@ codes! {
     KeptEntryOffPath = "W011" "kept-entry-off-path":
         "pi and omp give the model the summary and what comes after it, but none of the messages to be kept",
         "set `firstKeptEntryId` to the first entry to keep, such as the parent of the compaction";
-    /// a tool call in the conversation without a result
+    /// a tool call without a result, whose id another call or result has already
     CallWithoutResult = "W012" "call-without-result":
-        "pi and omp 13 send it unchanged, and strict providers refuse the request",
-        "go on above it: `session-tree navigate FILE ENTRY --save`; or add a `toolResult` for it";
+        "omp 13 sends it without a result, and strict providers refuse the request; pi puts one in its place; omp 18 does too, or leaves the call out",
+        "give the call an id of its own; or go on above it: `session-tree navigate FILE ENTRY --save`";
     /// a tool result in the conversation without a call
     ResultWithoutCall = "W013" "result-without-call":
-        "pi and omp send it unchanged, and strict providers refuse the request",
-        "go on above it: `session-tree navigate FILE ENTRY --save`";
-    /// left out of the conversation by omp 18: failed turns with content, and calls without a result
+        "pi and omp 13 send it unchanged, and strict providers refuse the request; omp 18 leaves it out",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp 18";
+    /// a failed turn with text, which pi and omp 18 leave out
     LeftOut = "W014" "left-out-by-omp-18":
-        "omp 18 does not give it to the model; pi, omp 13 and `session-tree context` show it",
-        "none needed; `session-tree context` shows what is stored";
+        "pi and omp 18 do not send it to the model; omp 13 does, and `session-tree context` shows it",
+        "if the model has to know it, repeat it in the next prompt";
     /// content, or a block of it, that does not have the form of its type
     OddContent = "W015" "odd-content":
-        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request",
+        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request; omp 18 leaves out a call without a name or an id",
         "make `content` a list of blocks, and correct or remove the block";
     /// a timestamp that is missing or not a time
     UnreadableTime = "W016" "unreadable-time":
@@ -239,6 +239,18 @@ codes! {
     MarkWithoutTarget = "W027" "mark-without-target":
         "openclaw ignores it, as pi and omp do with all marks",
         "none needed; set `targetId` if it is known where it went";
+    /// a tool result that is not next to its call
+    ResultElsewhere = "W028" "result-not-next-to-call":
+        "pi and omp 13 send it where it is, without a call right before it, and strict providers refuse the request; omp 18 moves it to its call, or leaves it out if the call comes later",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp 18";
+    /// one more result of a tool call that has one
+    SecondResult = "W029" "second-result":
+        "pi and omp 13 send both, and strict providers refuse the request; omp 18 sends the first",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp 18";
+    /// the result of a call whose turn failed
+    ResultOfFailedTurn = "W030" "result-of-failed-turn":
+        "pi leaves the turn out and sends the result, which then has no call, and strict providers refuse the request; omp 13 sends both, omp 18 neither",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp";
 }
 
 impl Code {

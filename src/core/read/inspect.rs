@@ -2,6 +2,8 @@
 //! twice. Must stay cheap in memory: a note is a line and a number, and [`crate::core::check`] words
 //! only what it reports.
 
+use std::borrow::Cow;
+
 use memchr::memmem::Finder;
 
 use super::{foreign, line};
@@ -335,7 +337,8 @@ fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
             BlockKind::Text => is_sound(block.text()),
             BlockKind::ToolCall => {
                 let is_object = |raw: Raw<'_>| raw.kind() == json::ValueKind::Object;
-                block.id().is_some() && block.name().is_some() && block.arguments().is_some_and(is_object)
+                let is_named = |name: Option<Cow<'_, str>>| name.is_some_and(|name| !name.is_empty());
+                is_named(block.id()) && is_named(block.name()) && block.arguments().is_some_and(is_object)
             }
             BlockKind::Image => true,
             BlockKind::Other => {

@@ -37,20 +37,28 @@ impl Wording<'_> {
             (Code::LabelWithoutTarget, Detail::Index(index)) => self.label(index),
             (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(bodies, detail)?,
             (Code::CallWithoutResult, Detail::Call(call)) => (
-                format!("tool call `{}` has no result in the conversation", self.call(bodies, call)?),
-                self.go_on_above("or add a `toolResult` for it after this line"),
+                format!("tool call `{}` has no result, and another one has the same id", self.call(bodies, call)?),
+                self.go_on_above(&format!("or give the call on line {line} an id of its own")),
             ),
             (Code::ResultWithoutCall, Detail::Call(call)) => (
                 format!("result of the tool call `{}`, which is not in the conversation", self.call(bodies, call)?),
-                self.go_on_above("agents since 2026 correct this when they send it"),
+                self.go_on_above("or go on in omp 18, which leaves it out"),
             ),
-            (Code::LeftOut, Detail::Call(call)) => (
-                format!("tool call `{}` has no result: omp 18 leaves it out", self.call(bodies, call)?),
-                "none needed; `session-tree context` shows what is stored".to_owned(),
+            (Code::ResultElsewhere, Detail::Call(call)) => (
+                format!("result of the tool call `{}`, which is not right before it", self.call(bodies, call)?),
+                self.go_on_above("or go on in omp 18, which corrects it"),
+            ),
+            (Code::SecondResult, Detail::Call(call)) => (
+                format!("one more result of the tool call `{}`", self.call(bodies, call)?),
+                self.go_on_above("or go on in omp 18, which sends the first only"),
+            ),
+            (Code::ResultOfFailedTurn, Detail::Call(call)) => (
+                format!("result of the tool call `{}`, whose turn failed", self.call(bodies, call)?),
+                self.go_on_above("or go on in omp"),
             ),
             (Code::LeftOut, _) => (
-                format!("the assistant's turn `{own}` failed: omp 18 leaves it out"),
-                "none needed; `session-tree context` shows what is stored".to_owned(),
+                format!("the assistant's turn `{own}` failed: pi and omp 18 leave it out when they send"),
+                "if the model has to know it, repeat it in the next prompt".to_owned(),
             ),
             (Code::LeafOnOlderBranch, Detail::Node(newest)) => {
                 let leaf = self.session.traits(self.session.leaf().unwrap_or(newest)).kind.name().unwrap_or("unknown type");
