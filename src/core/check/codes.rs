@@ -77,7 +77,7 @@ codes! {
         "delete the line, or move it after the header, but not to the end";
     /// a line that is not one JSON object
     MalformedLine = "E005" "malformed-line":
-        "pi and omp skip it silently; omp 18 rewrites the file without it when it next saves",
+        "pi and omp skip it silently, and omp the next line with it if it is cut where a value has to come; omp 18 rewrites the file without it when it next saves",
         "take the line from a backup; else delete it and give its children another parent";
     /// an unfinished last line: cut off, or a writer is still at work
     UnfinishedLine = "E006" "unfinished-line":
@@ -131,6 +131,10 @@ codes! {
     NoUsage = "E018" "no-usage":
         "omp 13 cannot open the file; pi and omp 18 open it and count a cost of 0",
         "none needed; the cost is not known";
+    /// an assistant message whose `usage` has no `cost`
+    NoCost = "E019" "usage-without-cost":
+        "omp cannot open the file; pi opens it",
+        "add `\"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}` to `usage`";
     /// a second session header
     SecondHeader = "W001" "second-header":
         "pi and omp 13 ignore it; omp 18 shows it as an entry of its own",
@@ -215,7 +219,7 @@ codes! {
     BigEntry = "W021" "big-entry":
         "pi and omp read it, slowly; while it is in the conversation it is part of every request",
         "remove images from the line, or go on after a compaction";
-    /// terminal escape sequences in a text, other than colours
+    /// terminal escape sequences, other than colours, in what is not the output of a program
     TerminalEscape = "W022" "terminal-escape":
         "pi and omp keep it; in a program that prints it unchanged it can move the cursor, or set title and clipboard",
         "none needed: `session-tree` shows it escaped";
@@ -251,6 +255,10 @@ codes! {
     ResultOfFailedTurn = "W030" "result-of-failed-turn":
         "pi leaves the turn out and sends the result, which then has no call, and strict providers refuse the request; omp 13 sends both, omp 18 neither",
         "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp";
+    /// the last line has entries below it, as in a union of the lines of two machines
+    LeafNotLast = "W031" "leaf-has-descendants":
+        "pi and omp resume at the last line, in the middle of the conversation",
+        "`session-tree navigate FILE ENTRY --save`";
 }
 
 impl Code {

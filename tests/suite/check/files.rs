@@ -77,6 +77,11 @@ const CASES: &[(&str, &str)] = &[
     ("c75-session-id-traversal", "1 W024"),
     ("c80-ambiguous-id-prefix", ""),
     ("c81-session-name", "7 W008 -2"),
+    ("d15-child-before-parent", "6 W031 -2"),
+    ("d24-usage-without-cost", "3 E019"),
+    ("d25-blob-in-text", ""),
+    ("d26-cut-after-colon", "3 E006 -1"),
+    ("d27-parent-is-session", ""),
     ("d20-openclaw-leaf", "7 W026 -0"),
     ("d21-openclaw-reset", "4 W026 -0"),
     ("d10-event-stream", "1 E001"),
@@ -172,6 +177,29 @@ fn every_finding_has_effect_and_fix() {
             let lost = finding.unreachable.filter(|&count| count > 0);
             assert!(lost.is_none_or(|count| finding.effect.contains(&count.to_string())), "{finding:?}");
         }
+    }
+}
+
+/// omp takes the line after a cut one for the value that is missing, unless a brace ends it.
+#[test]
+fn line_cut_where_a_value_has_to_come_takes_the_next_one_with_it() {
+    let start = [HEADER.to_owned(), message("u1", "", "user", "x")].map(|line| line + "\n").concat();
+    let last = message("u2", "u1", "user", "x");
+    for (cut, is_open) in [
+        (r#"{"type":"message","id":"t1","parentId":"#, true),
+        (r#"{"type":"message","id":"t1","x":[1, "#, true),
+        (r#"{"type":"message","id":"t1","x":{"y":["#, true),
+        (r#"{"type":"message","id":"t1","x":"y:"#, false),
+        (r#"{"type":"message","id":"t1","x":"\\","#, false),
+        (r#"{"type":"message","id":"t1","x":[1],"#, false),
+    ] {
+        let found = findings(format!("{start}{cut}\n{last}\n").as_bytes());
+        assert_eq!(spell(&found), "3 E005 -1", "{cut}");
+        assert_eq!(found[0].effect.contains("omp takes the next line"), is_open, "{:?}", found[0]);
+        assert_eq!(found[0].fix.contains("insert a line `}`"), is_open, "{:?}", found[0]);
+        let found = findings(format!("{start}{cut}\n}}\n{last}\n").as_bytes());
+        assert_eq!(spell(&found), if is_open { "3 E005 -1" } else { "3 E005 -1, 4 E005 -0" }, "{cut}");
+        assert!(!found[0].fix.contains("insert a line"), "{:?}", found[0]);
     }
 }
 

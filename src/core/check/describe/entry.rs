@@ -68,6 +68,13 @@ impl Wording<'_> {
                     format!("`session-tree navigate FILE {id} --save`, unless it was left there on purpose"),
                 )
             }
+            (Code::LeafNotLast, Detail::Node(newest)) => {
+                let (id, newest_line) = (self.session.id(newest), self.session.line(newest));
+                (
+                    format!("the last entry `{own}` has entries below it, the newest of them `{id}`, line {newest_line}"),
+                    format!("`session-tree navigate FILE {id} --save`{}", self.without(newest)),
+                )
+            }
             (Code::StoredLeaf, _) => self.stored_leaf(),
             (Code::MarkWithoutTarget, _) => (
                 format!("mark `{own}` moves the leaf to no entry before it in the file"),
@@ -160,13 +167,16 @@ impl Wording<'_> {
     fn go_on_above(&self, more: &str) -> String {
         match self.finding.node.and_then(|node| self.session.parent(node)) {
             Some(parent) => {
-                // `navigate` to a prompt moves to its parent.
-                let without = if self.session.is_user(parent) { ", without that prompt" } else { "" };
-                let id = self.session.id(parent);
+                let (id, without) = (self.session.id(parent), self.without(parent));
                 format!("go on above it: `session-tree navigate FILE {id} --save`{without}; {more}")
             }
             None => more.to_owned(),
         }
+    }
+
+    /// Returns what to add to the advice to navigate: to a prompt, that moves to its parent.
+    fn without(&self, node: NodeId) -> &'static str {
+        if self.session.is_user(node) { ", without that prompt" } else { "" }
     }
 
     fn label(&self, index: u32) -> (String, String) {
