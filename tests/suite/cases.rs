@@ -257,6 +257,22 @@ const CASES: &[Case<&str>] = &[
         ..PLAIN
     },
     Case {
+        file: "d09-system-sections",
+        entries: 6,
+        messages: "system user assistant system user assistant",
+        path: "a0000001 a0000002 a0000003 a0000004 a0000005 a0000006",
+        ..PLAIN
+    },
+    Case { file: "d11-prompt-of-images", ..PLAIN },
+    Case { file: "d12-skill-prompt", messages: "custom assistant user assistant", ..PLAIN },
+    Case {
+        file: "d14-search-normalization",
+        entries: 2,
+        messages: "user assistant",
+        path: "a0000001 a0000002",
+        ..PLAIN
+    },
+    Case {
         file: "d20-openclaw-leaf",
         entries: 5,
         roots: "root",
@@ -927,6 +943,48 @@ fn c80_short_ids_that_are_printed_can_be_used() {
         let short = ids.of(node);
         assert_eq!(naming::entry::find(&session, None, &short).unwrap(), node, "{short}");
     }
+}
+
+#[test]
+fn d11_images_of_a_prompt_that_is_taken_back_are_named() {
+    let stored = run("tree", "d11-prompt-of-images", &["--entry", "user:1", "--json"]).json();
+    let image = &stored["message"]["content"][0];
+    let told = run("navigate", "d11-prompt-of-images", &["user:1", "--json"]).json();
+    assert_eq!((&told["editorText"], &told["editorImages"]), (&json!(""), &json!([image])));
+    let told = run("branch", "d11-prompt-of-images", &["user:1", "--json", "--dry-run"]).json();
+    assert_eq!((&told["selectedText"], &told["selectedImages"]), (&json!(""), &json!([image])));
+    assert_eq!(run("navigate", "d11-prompt-of-images", &["user:2", "--json"]).json().get("editorImages"), None);
+    let moved = run("navigate", "d11-prompt-of-images", &["user:1"]).ok();
+    assert!(moved.contains("images    1 image (image/png)"), "{moved}");
+    let forked = run("branch", "d11-prompt-of-images", &["user:1", "--dry-run"]);
+    assert!(forked.stderr.contains("1 image (image/png)"), "{forked:?}");
+}
+
+#[test]
+fn d12_a_skill_that_the_user_asked_for_is_a_user_s_turn() {
+    let typed = "/skill:glaze for the blue bowls";
+    let tree = run("tree", "d12-skill-prompt", &[]).ok();
+    assert!(tree.starts_with(&format!("{typed}  ·")), "{tree}");
+    assert!(tree.contains(&format!("a0000001  • user: {typed}\n")), "{tree}");
+    let rows = run("tree", "d12-skill-prompt", &["--filter", "user-only", "--format", "jsonl"]).json_lines();
+    let forks = run("branch", "d12-skill-prompt", &["--format", "jsonl"]).json_lines();
+    for rows in [rows, forks] {
+        let found: Vec<_> =
+            rows.iter().map(|row| (row["id"].as_str().unwrap(), row["text"].as_str().unwrap())).collect();
+        assert_eq!(found, [("a0000001", typed), ("a0000003", "Thin it a little")]);
+    }
+    let told = run("navigate", "d12-skill-prompt", &["user:2", "--json"]).json();
+    assert_eq!((&told["targetId"], &told["positionId"]), (&json!("a0000001"), &Value::Null));
+    assert_eq!(told["editorText"], typed);
+    let told = run("branch", "d12-skill-prompt", &["user:2", "--json", "--dry-run"]).json();
+    assert_eq!(told["selectedText"], typed);
+    // The same of an agent stays, and is not one.
+    let by_agent =
+        String::from_utf8(bytes("d12-skill-prompt")).unwrap().replace(":\"user\",\"details", ":\"agent\",\"details");
+    let told = support::run_with_input(["navigate", "-", "a0000001", "--json"], by_agent.as_bytes()).json();
+    assert_eq!((&told["positionId"], told.get("editorText")), (&json!("a0000001"), None));
+    let named = support::run_with_input(["navigate", "-", "user:2", "--json"], by_agent.as_bytes());
+    assert_eq!(named.code, 2, "{named:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use unicode_segmentation::GraphemeCursor;
 
-use crate::core::entry::{BlockKind, Entry, Kind, Role, StopReason};
+use crate::core::entry::{BlockKind, Entry, Kind, Role, StopReason, prompt};
 use crate::core::json::text::WordWriter;
 use crate::core::json::{self, Raw};
 
@@ -24,6 +24,11 @@ const ARGUMENTS: usize = 40;
 pub fn write(out: &mut String, entry: Entry<'_>) {
     match entry.kind() {
         Kind::Message => message(out, entry),
+        Kind::CustomMessage if let Some(typed) = prompt::typed(entry) => {
+            let start = out.len();
+            WordWriter::new(out, LIMIT + CLUSTER).push_str(&typed);
+            cut_at_limit(out, start);
+        }
         Kind::CustomMessage => labelled(out, entry.get("customType"), "custom", |out| content(out, entry)),
         Kind::BranchSummary => tagged(out, "[branch summary]: ", entry.get("summary")),
         Kind::Compaction => {

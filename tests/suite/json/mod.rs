@@ -108,7 +108,12 @@ fn scratch() -> Scratch {
         entry("message", "r1", "s6", r#""message":{"role":"toolResult","toolName":"read","content":"12345678"}"#),
         entry("custom_message", "c1", "r1", r#""customType":"note","content":"1234""#),
         entry("compaction", "k1", "c1", &kept("c1", "\"x\"")),
-        message("u2", "k1", "user", "two"),
+        entry(
+            "message",
+            "u2",
+            "k1",
+            r#""message":{"role":"user","content":[{"type":"text","text":"two"},{"type":"image","data":"","mimeType":"image/png"}]}"#,
+        ),
         entry("compaction", "k2", "u2", &kept("u2", "1000")),
         message("a2", "k2", "assistant", "done"),
         number(message("u3", "a1", "user", "three")),
