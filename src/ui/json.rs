@@ -168,6 +168,12 @@ pub(crate) struct Navigated<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_extension: Option<bool>,
     pub written: &'a [String],
+    /// The types of what would be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would_write: Option<&'a [&'static str]>,
+    /// What the summarizer would be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<&'a str>,
     /// The context at the new leaf.
     pub context: ContextSize<'a>,
     /// False if what was written is in the file, but could not be synced to the disk.

@@ -28,6 +28,10 @@ pub(crate) struct MoveReport<'a> {
     pub outcome: &'a MoveOutcome,
     /// Whether it was only to be shown.
     pub is_dry: bool,
+    /// The types of what it would write, if it is only to be shown.
+    pub would_write: &'a [&'static str],
+    /// What the summarizer would be asked, if that is to be shown.
+    pub prompt: Option<&'a str>,
     /// Whether it is one that is written to the file.
     pub writes: bool,
     /// False if what was written could not be synced.
@@ -68,13 +72,14 @@ impl MoveReport<'_> {
     }
 
     fn is_noop(&self) -> bool {
-        self.plan.is_noop() && matches!(self.outcome, MoveOutcome::Unwritten)
+        self.plan.is_noop && matches!(self.outcome, MoveOutcome::Unwritten)
     }
 
     /// Returns how many messages the context has. A summary is a message of its own; nothing else that
     /// a move writes is.
     fn messages(&self) -> usize {
-        self.view.context.messages.len() + usize::from(self.outcome.summary().is_some())
+        self.view.context.messages.len()
+            + usize::from(self.outcome.summary().is_some() || self.would_write.contains(&"branch_summary"))
     }
 
     fn json(&self) -> Navigated<'_> {
@@ -97,6 +102,8 @@ impl MoveReport<'_> {
             summary_entry: summary.and_then(|(line, _)| serde_json::from_str(line).ok()),
             from_extension: summary.map(|(_, from_extension)| from_extension),
             written: self.outcome.ids(),
+            would_write: self.is_dry.then_some(self.would_write),
+            prompt: self.prompt,
             context: ContextSize {
                 messages: self.messages(),
                 thinking_level: &state.thinking_level,
@@ -122,6 +129,9 @@ impl MoveReport<'_> {
                 count => counted(count, "entry", "entries"),
             };
             rows.push(("left", format!("{left} behind")));
+        }
+        if !self.would_write.is_empty() {
+            rows.push(("to write", self.would_write.join(", ")));
         }
         if !self.outcome.ids().is_empty() {
             rows.push(("written", escape::line(&self.outcome.ids().join(", ")).into_owned()));

@@ -51,6 +51,7 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("label s.jsonl --from list", "[LabelChange]", "LabelChange"),
     ("label s.jsonl gone x", "", ""),
     ("navigate s.jsonl u2 --dry-run", "Move", ""),
+    ("navigate s.jsonl u2 --dry-run --summarize --prompt", "Move", ""),
     ("navigate s.jsonl a1", "Move", ""),
     ("navigate s.jsonl @", "Move", ""),
     ("navigate s.jsonl --root", "Move", ""),

@@ -22,14 +22,15 @@ pub struct Move {
     pub position: Option<NodeId>,
     /// What goes into the editor.
     pub editor: Option<Prompt>,
+    /// Whether the leaf is already there, so that nothing is done.
+    pub is_noop: bool,
 }
 
 impl Move {
-    /// Plans a move.
+    /// Plans a move that takes back what the user or an extension sent.
     pub fn plan(bodies: &mut Bodies<'_>, old: Option<NodeId>, target: Option<NodeId>) -> Result<Self> {
         let session = bodies.session();
-        let (ancestor, abandoned) = abandoned(session, old, target);
-        let mut plan = Self { old, target, ancestor, abandoned, position: target, editor: None };
+        let mut plan = Self::exact(session, old, target);
         if let Some(target) = target.filter(|&target| may_go_to_editor(session, target)) {
             let entry = bodies.entry(target)?;
             plan.editor = goes_to_editor(entry).then(|| Prompt::of(entry));
@@ -40,9 +41,10 @@ impl Move {
         Ok(plan)
     }
 
-    /// Returns whether the leaf is already there.
-    pub fn is_noop(&self) -> bool {
-        self.old == self.target
+    /// Plans a move to the target itself, whatever it is.
+    pub fn exact(session: &Session, old: Option<NodeId>, target: Option<NodeId>) -> Self {
+        let (ancestor, abandoned) = abandoned(session, old, target);
+        Self { old, target, ancestor, abandoned, position: target, editor: None, is_noop: old == target }
     }
 
     /// Refuses a move that the agent of the file would not follow.
@@ -62,8 +64,8 @@ impl Move {
     }
 
     /// Returns the move of a leaf that stays where it is.
-    pub fn stay(self) -> Self {
-        Self { position: self.old, ..self }
+    pub(super) fn stay(self, leaf: Option<NodeId>) -> Self {
+        Self { old: leaf, ancestor: leaf, position: leaf, abandoned: Vec::new(), is_noop: true, ..self }
     }
 }
 
@@ -108,7 +110,7 @@ mod tests {
             let left = ids(session, made.abandoned.iter().copied());
             let found = format!("{old} to {target}: at {position}, above {ancestor}, leaves {left}{edits}");
             assert_eq!(found, *row);
-            assert_eq!(made.is_noop(), old == target, "{row}");
+            assert_eq!(made.is_noop, old == target, "{row}");
         }
     }
 
