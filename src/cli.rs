@@ -47,8 +47,8 @@ are looked up where pi and omp keep sessions, and in SESSION_TREE_DIR.
 ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
 an id or its first characters; ~N after any of these is N steps up, as in @~3.
 
-Exit codes: 0 done, 1 a check says no, 2 could not, 3 cancelled by a hook,
-129, 130 and 143 hung up, interrupted and terminated.")]
+Exit codes: 0 done, 1 a check says no or a search found nothing, 2 could not,
+3 cancelled by a hook, 129, 130 and 143 hung up, interrupted and terminated.")]
 pub struct Cli {
     #[command(flatten)]
     global: Global,

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use crate::core::disk::late::Late;
 use crate::core::disk::write::{SideEffects, Unsynced};
-use crate::core::error::{Error, reason};
+use crate::core::error::{Error, Holder, reason};
 use crate::core::problem::WarningKind;
 use crate::ui::report::Failure;
 
@@ -64,18 +65,22 @@ fn warn_of(app: &App, effects: &SideEffects, path: &Path) {
     if effects.dropped_rights {
         warn(WarningKind::RightsDropped, "its group or access list could not be kept: their rights are dropped");
     }
-    match &effects.late {
-        Some(Ok(bytes)) if *bytes > 0 => {
-            let message =
-                format!("another program appended {bytes} bytes while the file was replaced: they follow as they are");
-            warn(WarningKind::LateBytes, &message);
-        }
-        Some(Err(cause)) => {
-            let message =
-                format!("what another program appended while the file was replaced is lost: {}", reason(cause));
-            warn(WarningKind::LateBytes, &message);
-        }
-        _ => {}
+    let Late { carried, aside, holder, lost } = &effects.late;
+    let late = |message: String| warn(WarningKind::LateBytes, &message);
+    if *carried > 0 {
+        late(format!("another program appended {carried} bytes while the file was replaced: they follow as they are"));
+    }
+    if let Some(path) = aside {
+        late(format!(
+            "another program rewrote the file while it was replaced: what it wrote is in `{}`",
+            path.display()
+        ));
+    }
+    if let Some(cause) = lost {
+        late(format!("what another program wrote while the file was replaced is lost: {}", reason(cause)));
+    }
+    if let Some(Holder { pid, program }) = holder {
+        late(format!("{program} (process {pid}) still has the old file open: what it writes from now on is lost"));
     }
     if let Some(Unsynced::Folder(cause)) = &effects.unsynced {
         let message = format!("written, but cannot sync its folder to the disk: {}", reason(cause));

@@ -292,9 +292,10 @@ impl Error {
             Self::ReadOnly { .. } => "write to a copy, or to another folder",
             Self::Locked { holder, record } => {
                 let who = holder.map_or("it".to_owned(), |pid| format!("process {pid}"));
+                let remove = if record.is_dir() { "rm -r" } else { "rm" };
                 let record = shell_word(record.as_os_str());
                 return Some(format!(
-                    "wait for {who}, or give it more time with `--lock-timeout`; if nothing works on the session, `rm {record}`"
+                    "wait for {who}, or give it more time with `--lock-timeout`; if nothing works on the session, `{remove} {record}`"
                 ));
             }
             Self::InUse { holder: Holder { program, .. }, replaces } => {

@@ -3,6 +3,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::baseline::Baseline;
@@ -126,6 +128,10 @@ impl Policy {
     /// # Errors
     /// [`Error::Usage`] if the file is not a baseline, [`Error::Io`].
     pub(crate) fn with_baseline(mut self, path: &Path, updates: bool) -> Result<Self> {
+        // A pipe may be read, but nothing can take its place; to open one may wait for ever.
+        if fs::metadata(path).is_ok_and(|meta| meta.is_dir() || updates && !meta.is_file()) {
+            return Err(Error::usage("the baseline must be a file", "name a file; `--update-baseline` writes it"));
+        }
         if !updates || path.exists() {
             self.known = Baseline::open(path)?;
         }
@@ -215,10 +221,21 @@ impl Policy {
     fn name(&self, path: &Path) -> String {
         let file = Some(path).filter(|path| *path != Path::new("-"));
         let place = file.and_then(|path| Some((real_folder(path)?, path.file_name()?)));
-        let (Some(base), Some((folder, name))) = (&self.folder, place) else { return path.display().to_string() };
+        let (Some(base), Some((folder, name))) = (&self.folder, place) else { return lossless(path) };
         let real = folder.join(name);
-        real.strip_prefix(base).unwrap_or(&real).display().to_string()
+        lossless(real.strip_prefix(base).unwrap_or(&real))
     }
+}
+
+/// Returns a path as text by which no two are the same: each byte that is not UTF-8, and the character that such
+/// are replaced by, becomes U+FFFD and its hexadecimal digits.
+fn lossless(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\u{fffd}', "\u{fffd}efbfbd"));
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\u{fffd}{byte:02x}")));
+    }
+    text
 }
 
 /// Returns the folder of a file with all links followed.
@@ -229,11 +246,14 @@ fn real_folder(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::ffi::OsStr;
     use std::fs;
     use std::io;
+    use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
 
-    use super::{Counts, Error, Found, HELD, Judged, Policy};
+    use super::{Counts, Error, Found, HELD, Judged, Policy, lossless};
     use crate::core::check;
     use crate::core::read::source::Source;
 
@@ -306,6 +326,16 @@ mod tests {
         check(&open("", false).unwrap(), Path::new("/other/s.jsonl"), [2, 1, 0, 0], "2:E011 3:W016 4:E011");
         fs::write(&path, LINES).unwrap();
         assert!(matches!(open("", true), Err(Error::Usage { .. })), "another file is not replaced");
+    }
+
+    #[test]
+    fn names_that_are_not_text_stay_apart() {
+        let names: [&[u8]; 5] =
+            [b"a\xff", b"a\xfe", "a\u{fffd}".as_bytes(), "a\u{fffd}ff".as_bytes(), b"a\xef\xbf\xffbd"];
+        let texts = names.map(|name| lossless(Path::new(OsStr::from_bytes(name))));
+        assert_eq!(&texts[..3], ["a\u{fffd}ff", "a\u{fffd}fe", "a\u{fffd}efbfbd"]);
+        assert_eq!(texts.iter().collect::<BTreeSet<_>>().len(), names.len(), "{texts:?}");
+        assert_eq!(lossless(Path::new("sub/ä b.jsonl")), "sub/ä b.jsonl");
     }
 
     #[test]

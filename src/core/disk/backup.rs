@@ -10,7 +10,7 @@ use super::name::{goes_by, sync_folder};
 use super::rights::Rights;
 use super::write::{Place, Unsynced, create};
 use crate::core::error::{Error, Result};
-use crate::core::read::source::Source;
+use crate::core::read::source::{FileState, Source};
 
 /// A copy of a file beside it, open and with a shared lock as long as a run relies on it.
 #[derive(Debug)]
@@ -69,6 +69,10 @@ impl Backup {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(cause) => return Err(Error::Io { doing: "cannot look at the backup", cause }),
             Ok(meta) if !meta.is_file() || meta.len() != source.len() => return Err(exists()),
+            // A hard link to the file is not a copy of it.
+            Ok(meta) if source.state().is_some_and(|state| state.is_same_file(&FileState::of(&meta))) => {
+                return Err(exists());
+            }
             Ok(_) => {}
         }
         let backup = Source::open(path)?;

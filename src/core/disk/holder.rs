@@ -2,12 +2,21 @@
 //! memory and does not see what is added (help writing, "Files in use").
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::core::error::Holder;
+
+#[cfg(target_os = "linux")]
+use {
+    rustix::{fs::inotify, io::Errno},
+    std::collections::BTreeSet,
+    std::mem::MaybeUninit,
+    std::sync::{Mutex, MutexGuard, PoisonError},
+};
 
 /// How far two looks are apart: a writer that opens, writes and closes is not a holder.
 const APART: Duration = Duration::from_millis(100);
@@ -32,6 +41,82 @@ pub fn find(path: &Path) -> Option<Holder> {
 pub fn glance(file: &File) -> Option<Holder> {
     let file = file.metadata().ok()?;
     holders(file.dev(), file.ino(), None, Some(Instant::now() + GLANCE)).into_iter().next()
+}
+
+/// A watch on a file, which tells whether anybody opened it since: cheaper than a look at all processes.
+pub(super) struct Watch(Option<i32>);
+
+/// What the watches of this process share: to end one such stream of events takes longer than a look.
+#[cfg(target_os = "linux")]
+#[derive(Default)]
+struct Events {
+    stream: Option<std::os::fd::OwnedFd>,
+    /// The watches whose file was opened.
+    seen: BTreeSet<i32>,
+}
+
+#[cfg(target_os = "linux")]
+impl Events {
+    fn shared() -> MutexGuard<'static, Self> {
+        static EVENTS: Mutex<Events> = Mutex::new(Events { stream: None, seen: BTreeSet::new() });
+        EVENTS.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watch(&mut self, path: &Path) -> rustix::io::Result<i32> {
+        let stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC)?,
+        };
+        inotify::add_watch(self.stream.insert(stream), path, inotify::WatchFlags::OPEN)
+    }
+
+    /// Ends a watch, and returns whether its file was opened, or may have been.
+    fn end(&mut self, watch: i32) -> bool {
+        let Some(stream) = &self.stream else { return true };
+        let mut buffer = [const { MaybeUninit::uninit() }; 4096];
+        let mut reader = inotify::Reader::new(stream, &mut buffer);
+        let is_read = loop {
+            match reader.next() {
+                Ok(event) if event.events().contains(inotify::ReadFlags::OPEN) => {
+                    self.seen.insert(event.wd());
+                }
+                // Too many to be told.
+                Ok(event) if event.events().contains(inotify::ReadFlags::QUEUE_OVERFLOW) => break false,
+                Ok(_) => {}
+                Err(cause) => break cause == Errno::AGAIN,
+            }
+        };
+        let _ = inotify::remove_watch(stream, watch);
+        self.seen.remove(&watch) || !is_read
+    }
+}
+
+impl Watch {
+    /// Begins it, where the system has such.
+    pub(super) fn new(path: &Path) -> Self {
+        #[cfg(target_os = "linux")]
+        return Self(Events::shared().watch(path).ok());
+        #[cfg(not(target_os = "linux"))]
+        Self(None)
+    }
+
+    /// Ends it. Returns whether somebody opened the file, or may have.
+    pub(super) fn has_seen_somebody(mut self) -> bool {
+        self.end()
+    }
+
+    fn end(&mut self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.0.take().is_none_or(|watch| Events::shared().end(watch));
+        #[cfg(not(target_os = "linux"))]
+        true
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 /// Returns whether a process runs this program, as far as the system shows: ids are used again.
@@ -82,7 +167,7 @@ fn holds(process: &Path, dev: u64, ino: u64) -> bool {
 fn is_writable(info: &Path) -> bool {
     let Ok(mut info) = File::open(info) else { return false };
     let mut text = String::new();
-    if std::io::Read::read_to_string(&mut info, &mut text).is_err() {
+    if info.read_to_string(&mut text).is_err() {
         return false;
     }
     let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));

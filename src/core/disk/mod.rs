@@ -3,6 +3,7 @@
 
 pub mod backup;
 pub mod holder;
+pub mod late;
 pub mod lock;
 mod name;
 pub mod rights;

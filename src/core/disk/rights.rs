@@ -1,7 +1,8 @@
 //! Who may do what with a file: what a new form, a copy or a fork of it takes over.
 //!
-//! What cannot be kept is dropped, never widened: rights of a group must not reach another group, and
-//! the mask of an access list must not become rights of the group.
+//! What cannot be kept is dropped, never widened: rights of a group must not reach another group, the mask
+//! of an access list must not become rights of the group, and whom a group or list kept out must not get
+//! in among the others.
 
 use std::ffi::OsStr;
 use std::fs::{File, Permissions};
@@ -19,8 +20,8 @@ use crate::core::read::source::Source;
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 /// The start of the names of attributes that belong to users.
 const USER: &[u8] = b"user.";
-/// The bits of a mode that give rights to the group.
-const GROUP: u32 = 0o070;
+/// The bits of a mode that are not rights of the group or of others.
+const NOT_SHARED: u32 = 0o7700;
 /// The largest names and values that the system has, in bytes.
 const LARGEST: usize = 64 * 1024;
 
@@ -84,10 +85,15 @@ impl Rights {
         // A folder may give its files an access list of its own, which would let others in.
         let _ = fremovexattr(file, OsStr::from_bytes(ACCESS_LIST));
         let has_list = self.attributes.iter().any(|(name, _)| name == ACCESS_LIST);
-        // Where there is an access list, these bits are its mask, which comes with the list.
-        let narrow = if has_group && !has_list && self.is_known { mode } else { mode & !GROUP };
+        // An access list brings the rights of the group, its own mask, and those of others with it. Whoever it
+        // names, or may name, counts as one of the others without it.
+        let narrow = match has_group {
+            _ if has_list || !self.is_known => mode & NOT_SHARED,
+            true => mode,
+            false => mode & (NOT_SHARED | mode >> 3 & 0o007),
+        };
         file.set_permissions(Permissions::from_mode(narrow))?;
-        let mut has_all = has_group && self.is_known || mode & GROUP == 0;
+        let mut has_all = has_list || narrow == mode;
         for (name, value) in self.attributes.iter().filter(|(name, _)| has_group || name != ACCESS_LIST) {
             has_all &= fsetxattr(file, OsStr::from_bytes(name), value, XattrFlags::empty()).is_ok();
         }

@@ -40,7 +40,7 @@ impl Temporary {
         // One of this name that is not ours is of an earlier process with our id, or of one with
         // our id in another container.
         remove_if_left(&hidden);
-        let file = OpenOptions::new().append(true).create_new(true).mode(rights.first_mode()).open(&hidden);
+        let file = OpenOptions::new().read(true).append(true).create_new(true).mode(rights.first_mode()).open(&hidden);
         let file = file.map_err(|cause| {
             ours().remove(&hidden);
             cannot(cause)

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use super::holder;
+use super::holder::{self, Watch};
+use super::late::{Late, Replaced};
 use super::lock::{Lock, LockWait};
 use super::name::{goes_by, rename_new, sync_folder};
 use super::rights::Rights;
@@ -86,16 +87,22 @@ impl Place {
 pub struct ReadTo {
     /// The offset.
     pub at: u64,
-    /// The bytes before it, as many as tell one session from another.
-    pub before: Vec<u8>,
+    /// The first bytes of the file, with its header, and those before the offset: as many as tell one
+    /// session from another.
+    pub ends: [Vec<u8>; 2],
 }
 
 impl ReadTo {
     fn is_there(&self, file: &File) -> Result<bool> {
-        let mut before = vec![0; self.before.len()];
-        let at = self.at.saturating_sub(before.len() as u64);
-        file.read_exact_at(&mut before, at).map_err(Error::io("cannot read"))?;
-        Ok(before == self.before)
+        let [front, before] = &self.ends;
+        for (expected, at) in [(front, 0), (before, self.at.saturating_sub(before.len() as u64))] {
+            let mut found = vec![0; expected.len()];
+            file.read_exact_at(&mut found, at).map_err(Error::io("cannot read"))?;
+            if found != *expected {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 
@@ -211,9 +218,8 @@ pub struct SideEffects {
     pub broke_links: bool,
     /// The group or access list of the old file could not be kept: their rights are dropped.
     pub dropped_rights: bool,
-    /// How many bytes somebody without a lock appended to the file in the moment before it was replaced,
-    /// which follow in the new one as they are; or why they are not there.
-    pub late: Option<io::Result<u64>>,
+    /// What became of that which somebody without a lock wrote to the file while it was replaced.
+    pub late: Late,
     /// What is not on the disk.
     pub unsynced: Option<Unsynced>,
 }
@@ -247,6 +253,7 @@ pub fn replace(
     }
     temporary.sync()?;
     let lock = Lock::take(&place.path, options.wait)?;
+    let watch = Watch::new(&place.path);
     // Who opened it while its new form was written would go on in a file that nobody finds.
     if let Some(holder) = holder::glance(lock.file()).filter(|_| !options.force) {
         return Err(Error::InUse { holder, replaces: true });
@@ -269,28 +276,26 @@ pub fn replace(
         }
         _ => temporary.keep(),
     }
-    let late = carry_over(lock.file(), &temporary.file, place.stat.len);
-    drop(lock);
-    let late = late.and_then(|bytes| if bytes > 0 { temporary.file.sync_all().map(|()| bytes) } else { Ok(0) });
-    // What was the temporary file's own lock is the session's now, and none is held over a sync.
-    let _ = temporary.file.unlock();
-    let unsynced = sync_folder(&place.path).err().map(Unsynced::Folder);
-    Ok(SideEffects { broke_links: old.nlink() > 1, dropped_rights, late: Some(late), unsynced })
-}
-
-/// Copies what was appended to the old file after `len` to the end of the new one, and returns how many
-/// bytes that was.
-fn carry_over(old: &File, mut new: &File, len: u64) -> io::Result<u64> {
-    let late = old.metadata()?.len().saturating_sub(len);
-    let (mut at, end) = (len, len + late);
-    let mut window = vec![0; usize::try_from(late.min(ADDED)).unwrap_or(0)];
-    while at < end {
-        let count = window.len().min(usize::try_from(end - at).unwrap_or(usize::MAX));
-        old.read_exact_at(&mut window[..count], at)?;
-        new.write_all(&window[..count])?;
-        at += count as u64;
+    let replaced = |old| Replaced { old, new: &temporary.file, path: &place.path, state: place.stat };
+    // Whoever was let in by force, or came after the look, may still write to the old file.
+    let mut late = if options.force || watch.has_seen_somebody() {
+        // What was the temporary file's own lock is the session's now.
+        let _ = temporary.file.unlock();
+        let file = lock.unlock();
+        let holder = replaced(&file).wait_for_holder();
+        Late { holder, ..replaced(&file).keep(None, options.wait, fill) }
+    } else {
+        let late = replaced(lock.file()).keep(Some(&lock), options.wait, fill);
+        // None is held over a sync.
+        drop(lock);
+        let _ = temporary.file.unlock();
+        late
+    };
+    if late.carried > 0 {
+        late.lost = temporary.file.sync_all().err();
     }
-    Ok(late)
+    let unsynced = sync_folder(&place.path).err().map(Unsynced::Folder);
+    Ok(SideEffects { broke_links: old.nlink() > 1, dropped_rights, late, unsynced })
 }
 
 /// Makes a new file of what `fill` writes, whole or not at all, and replaces nothing.
@@ -323,34 +328,4 @@ pub fn create(
     temporary.keep();
     let unsynced = sync_folder(path).err().map(Unsynced::Folder);
     Ok(SideEffects { dropped_rights, unsynced, ..SideEffects::default() })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::{self, File, OpenOptions};
-    use std::io::Write;
-
-    use super::carry_over;
-
-    #[test]
-    fn late_lines_of_the_old_file_are_carried_over() {
-        let folder = tempfile::tempdir().unwrap();
-        let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
-        fs::write(&old, "read\n").unwrap();
-        let new_file = File::create(&new).unwrap();
-        let old_file = File::open(&old).unwrap();
-        for expected in ["", "late\n"] {
-            assert_eq!(carry_over(&old_file, &new_file, 5).unwrap(), expected.len() as u64);
-            assert_eq!(fs::read_to_string(&new).unwrap(), expected);
-            OpenOptions::new().append(true).open(&old).unwrap().write_all(b"late\n").unwrap();
-        }
-        let read_only = File::open(&new).unwrap();
-        assert!(carry_over(&old_file, &read_only, 5).is_err(), "what cannot be carried over is not hidden");
-        // More than one window, and part of another.
-        let long = vec![b'x'; 2 * usize::try_from(super::ADDED).unwrap() + 7];
-        OpenOptions::new().append(true).open(&old).unwrap().write_all(&long).unwrap();
-        let new_file = File::create(&new).unwrap();
-        assert_eq!(carry_over(&old_file, &new_file, 15).unwrap(), long.len() as u64);
-        assert_eq!(fs::read(&new).unwrap(), long);
-    }
 }

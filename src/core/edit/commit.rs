@@ -144,7 +144,8 @@ impl Commit<'_> {
             Guard::Unmoved(id) => leaf(new) == *id,
         };
         let anchor = if let Anchor::At(Some(id)) = &self.anchor { Some(id) } else { None };
-        let holds = holds && self.needs.iter().chain(anchor).all(|id| new.find(id).is_some());
+        let holds =
+            holds && old.header.id == new.header.id && self.needs.iter().chain(anchor).all(|id| new.find(id).is_some());
         if holds { Ok(()) } else { Err(Error::Changed { line: None }) }
     }
 
@@ -156,7 +157,7 @@ impl Commit<'_> {
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
         let mut new_ids = Vec::new();
-        let read = ReadTo { at: session.read_to, before: session.tail.clone() };
+        let read = ReadTo { at: session.read_to, ends: session.ends.clone() };
         let appended = write::append(&place, &read, self.file.options, &is_whole, &mut |added| {
             let added = AddedEntries::read(session, added);
             self.refuse_if_moved(&added)?;

@@ -17,6 +17,8 @@ use crate::core::read::source::Source;
 
 /// How many bytes before the end are kept, to detect that the file was written anew.
 const TAIL: u64 = 512;
+/// How many bytes of the start are kept for that, as far as the end of the header's line.
+const FRONT: u64 = 64 * 1024;
 
 /// Takes the parts of a file one by one, in order.
 pub(super) struct SessionBuilder {
@@ -205,13 +207,16 @@ impl SessionBuilder {
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
         let read_to = self.open_end.unwrap_or(header_end);
-        let compared = read_to.min(TAIL);
-        let mut tail = vec![0; usize::try_from(compared).unwrap_or(0)];
-        if source.read_at(&mut tail, read_to - compared).is_err() {
-            // The file was truncated meanwhile: line ends alone before `read_to` match no session, so
-            // that the next look finds it changed.
-            tail = vec![b'\n'; tail.len()];
-        }
+        let part = |from: u64, to: u64| {
+            let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(0)];
+            if source.read_at(&mut bytes, from).is_err() {
+                // The file was truncated meanwhile: line ends alone match no session, so that the next look
+                // finds it changed.
+                bytes.fill(b'\n');
+            }
+            bytes
+        };
+        let ends = [part(0, start.end.min(read_to).min(FRONT)), part(read_to.saturating_sub(TAIL), read_to)];
         let mut session = Session {
             source,
             header: start.header,
@@ -235,7 +240,7 @@ impl SessionBuilder {
             by_name: std::sync::OnceLock::new(),
             well_formed: self.well_formed,
             read_to,
-            tail,
+            ends,
         };
         session.leaf = session.nodes().next_back().map_or(NONE, |last| last.0);
         session.link(&self.parents, &self.placings);

@@ -119,8 +119,9 @@ pub struct Session {
     pub(crate) well_formed: Vec<u32>,
     /// The end of the file, or the start of a last line without LF.
     pub(crate) read_to: u64,
-    /// The bytes before `read_to`, to detect that the file was written anew.
-    pub(crate) tail: Vec<u8>,
+    /// The first bytes, the header's among them, and those before `read_to`, to detect that the file was
+    /// written anew.
+    pub(crate) ends: [Vec<u8>; 2],
 }
 
 impl Session {

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 
+use rustix::fs::{CWD, FileType, Mode};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -267,6 +268,20 @@ fn replaced_baseline_with_hard_link_is_reported() {
     fs::hard_link(folder.path().join("known.txt"), folder.path().join("other.txt")).unwrap();
     assert!(update().starts_with("{\"warning\":{\"kind\":\"hard-link\""));
     assert_eq!(update(), "");
+}
+
+#[test]
+fn baseline_that_is_not_a_file_is_refused_at_once() {
+    let folder = folder();
+    let fifo = folder.path().join("fifo");
+    rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    for args in [&["fifo", "--update-baseline"][..], &["sub", "--update-baseline"], &["sub"]] {
+        let run = check(folder.path(), &[&["a.jsonl", "--baseline"], args].concat());
+        assert!(run.code == 2 && run.stderr.contains("must be a file"), "{args:?}: {run:?}");
+        assert!(run.stderr.contains("hint: name a file;"), "{args:?}: {run:?}");
+    }
+    assert!(fifo.exists() && fs::read_dir(folder.path()).unwrap().count() == 5);
 }
 
 #[test]

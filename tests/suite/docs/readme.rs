@@ -288,3 +288,9 @@ fn baselines_in_examples_are_not_checked_themselves() {
     }
     assert!(count > 1 && readme().contains("files: \\.jsonl$\n"), "{count}");
 }
+
+#[test]
+fn readme_keeps_within_its_bounds() {
+    let readme = fs::read_to_string("README.md").unwrap();
+    assert!(readme.lines().count() <= 230 && readme.len() <= 17 * 1024, "what is longer belongs in a page of src/help");
+}

@@ -206,6 +206,24 @@ fn file_is_written_before_the_event_after() {
 }
 
 #[test]
+fn session_that_a_hook_puts_in_the_place_of_another_is_not_written_to() {
+    for (script, kind) in [
+        (r#"sed '1s/"id":"[^"]*"/"id":"other"/' "$S" >"$S.new"; mv "$S.new" "$S""#, "changed"),
+        (r#"sed '1s/"id":"[^"]*"/"id":"other"/' "$S" >"$T/new"; cat "$T/new" >"$S""#, "changed"),
+        (r#"sed '1s/"version":3/"version":4/' "$S" >"$T/new"; cat "$T/new" >"$S""#, "unsupported-version"),
+    ] {
+        for args in ["u2 --save", "--root --save", "u2 --summary x", "u2 --label x --save"] {
+            let scene = Scene::new(forked());
+            let hook = scene.hook("h", &format!("{script}\ncp \"$S\" \"$T/now\""));
+            let run = scene.run(&format!("navigate s.jsonl {args} --json"), &["--hook", &hook]);
+            let error = crate::write::scene::error(&run);
+            assert_eq!(error["kind"], kind, "{args}: {run:?}");
+            crate::write::scene::untouched(&scene.session, scene.note("now").as_bytes());
+        }
+    }
+}
+
+#[test]
 fn no_hook_runs_when_nothing_is_done() {
     let check = |args: &str, is_done: bool| {
         let scene = Scene::new(forked());

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -140,13 +141,51 @@ fn program_that_opens_the_file_while_its_new_form_is_written_is_seen() {
 }
 
 #[test]
+fn what_is_written_without_a_lock_while_the_file_is_replaced_is_kept_or_told() {
+    // What comes after the last look before the rename: its program, the new file after that, what is told.
+    for (script, new, aside, carried) in [
+        ("exec 3>>\"$1\"", "new\n", "", 0),
+        ("exec 3>>\"$1\"; (sleep 0.2; echo late >&3) & exec 3>&-", "new\nlate\n", "", 5),
+        ("echo late >>\"$1\"", "new\nlate\n", "", 5),
+        ("printf 'longer than before' >\"$1\"", "new\n", "longer than before", 0),
+        ("exec 3<>\"$1\"; printf OLD >\"$1\"; touch -d 2020-01-01 \"$1\"", "new\n", "OLD", 0),
+    ] {
+        for force in [false, true] {
+            let scratch = Scratch::bytes(b"old\n");
+            let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
+            let place = Place::new(&path, Source::open(&path).unwrap().state().unwrap()).unwrap();
+            let old = File::open(&path).unwrap();
+            let agent = std::cell::RefCell::new(None);
+            let may_replace = || {
+                *agent.borrow_mut() = Some(Other::start(script, &path));
+                true
+            };
+            let options = WriteOptions { wait: wait(), force };
+            let done = write::replace(&place, options, false, &may_replace, &mut |out| {
+                let mut now = [0; 4];
+                old.read_exact_at(&mut now, 0).map_err(|_| Error::Changed { line: None })?;
+                let text: &[u8] = if now == *b"old\n" { b"new\n" } else { b"other\n" };
+                out.write_all(text).map_err(|cause| Error::writing("cannot write", cause))
+            });
+            let late = done.unwrap().late;
+            let holder =
+                (script.contains("exec") && !script.contains("3>&-")).then(|| agent.borrow().as_ref().unwrap().pid());
+            assert_eq!((late.carried, late.holder.map(|holder| holder.pid)), (carried, holder), "{script}");
+            assert!(late.lost.is_none() && late.aside.is_some() != aside.is_empty(), "{script}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), new, "{script}");
+            assert_eq!(fs::read_to_string(scratch.path("s.jsonl.late")).unwrap_or_default(), aside, "{script}");
+        }
+    }
+}
+
+#[test]
 fn file_that_is_replaced_while_the_lines_are_made_is_not_appended_to() {
     let scratch = forked();
     let path = fs::canonicalize(scratch.path("s.jsonl")).unwrap();
     let old = bytes(&scratch);
     let source = Source::open(&path).unwrap();
     let place = Place::new(&path, source.state().unwrap()).unwrap();
-    let read = write::ReadTo { at: old.len() as u64, before: old[old.len() - 16..].to_vec() };
+    let read = write::ReadTo { at: old.len() as u64, ends: [Vec::new(), old[old.len() - 16..].to_vec()] };
     let done = write::append(&place, &read, WriteOptions { wait: wait(), force: false }, &|_| true, &mut |_| {
         // The same bytes under the same name, but another file.
         fs::copy(&path, scratch.path("new")).unwrap();
@@ -463,23 +502,24 @@ fn rights_of_a_group_do_not_reach_another_group() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let scratch = Scratch::bytes(V1.as_bytes());
-    set_mode(scratch.path(""), 0o777);
-    set_mode(scratch.path("s.jsonl"), 0o664);
-    std::os::unix::fs::chown(scratch.path("s.jsonl"), Some(NOBODY), Some(1234)).unwrap();
-    let binary = scratch.path("session-tree");
-    fs::copy(env!("CARGO_BIN_EXE_session-tree"), &binary).unwrap();
-    for line in ["migrate s.jsonl --backup --format=jsonl", "branch s.jsonl --at @ --output fork --format=jsonl"] {
-        std::os::unix::fs::chown(scratch.path("s.jsonl"), Some(NOBODY), Some(1234)).unwrap();
-        set_mode(scratch.path("s.jsonl"), 0o664);
-        let mut command = Command::new(&binary);
-        command.args(line.split(' ')).current_dir(scratch.path("")).uid(NOBODY).gid(NOBODY).stdin(Stdio::null());
-        let run = support::finish(&mut command);
-        assert_eq!(run.code, 0, "{run:?}");
-        assert!(run.stderr.contains("\"rights-dropped\""), "{run:?}");
-    }
-    for name in ["s.jsonl.orig", "fork"] {
-        assert_eq!(crate::write::scene::mode(scratch.path(name)), 0o604, "{name}");
+    // Whoever is of the old group counts as one of the others: they may not get more than the group had.
+    for (old, new) in [(0o664, 0o604), (0o606, 0o600), (0o647, 0o604), (0o604, 0o600), (0o600, 0o600)] {
+        let scratch = Scratch::bytes(V1.as_bytes());
+        set_mode(scratch.path(""), 0o777);
+        let binary = scratch.path("session-tree");
+        fs::copy(env!("CARGO_BIN_EXE_session-tree"), &binary).unwrap();
+        for line in ["migrate s.jsonl --backup --format=jsonl", "branch s.jsonl --at @ --output fork --format=jsonl"] {
+            std::os::unix::fs::chown(scratch.path("s.jsonl"), Some(NOBODY), Some(1234)).unwrap();
+            set_mode(scratch.path("s.jsonl"), old);
+            let mut command = Command::new(&binary);
+            command.args(line.split(' ')).current_dir(scratch.path("")).uid(NOBODY).gid(NOBODY).stdin(Stdio::null());
+            let run = support::finish(&mut command);
+            assert_eq!(run.code, 0, "{run:?}");
+            assert_eq!(run.stderr.contains("\"rights-dropped\""), old != new, "{old:o}: {run:?}");
+        }
+        for name in ["s.jsonl.orig", "fork"] {
+            assert_eq!(crate::write::scene::mode(scratch.path(name)), new, "{old:o}: {name}");
+        }
     }
 }
 
@@ -487,8 +527,14 @@ fn rights_of_a_group_do_not_reach_another_group() {
 fn hint_of_a_held_lock_names_its_record() {
     let scratch = forked();
     let record = scratch.path(".s.jsonl.lock");
+    let hint = || {
+        let error = error(&scratch.run("label s.jsonl u1 x --lock-timeout 0 --json"));
+        assert_eq!(error["kind"], "locked");
+        error["hint"].as_str().unwrap().to_owned()
+    };
     fs::write(&record, format!("{}:1\n", std::process::id())).unwrap();
-    let error = error(&scratch.run("label s.jsonl u1 x --lock-timeout 0 --json"));
-    assert_eq!(error["kind"], "locked");
-    assert!(error["hint"].as_str().unwrap().contains(".s.jsonl.lock"), "{error}");
+    assert!(hint().contains("`rm ") && hint().contains(".s.jsonl.lock`"), "{}", hint());
+    fs::remove_file(&record).unwrap();
+    fs::create_dir(&record).unwrap();
+    assert!(hint().contains("`rm -r ") && hint().contains(".s.jsonl.lock`"), "{}", hint());
 }

@@ -11,6 +11,15 @@ use crate::write::scene::{append_like_an_agent, bytes, lines, names};
 const LABELLERS: usize = 8;
 const LABELS: usize = 50;
 
+/// Counts a writer down when it ends, also by a panic: the agent goes on until there is none.
+struct Running<'a>(&'a AtomicUsize);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn concurrent_writers_lose_no_entry_and_name_existing_parents() {
     let scratch = Scratch::new(&[message("u1", "", "user", "first"), message("a1", "u1", "assistant", "one")]);
@@ -20,12 +29,12 @@ fn concurrent_writers_lose_no_entry_and_name_existing_parents() {
         for labeller in 0..LABELLERS {
             let (scratch, running) = (&scratch, &running);
             scope.spawn(move || {
+                let _running = Running(running);
                 for at in 0..LABELS {
                     // As many as there are cores take turns; each must wait for the others.
                     let name = format!("{labeller}-{at}");
                     scratch.args(["label", "s.jsonl", "u1", &name, "--lock-timeout", "60"]).ok();
                 }
-                running.fetch_sub(1, Ordering::Relaxed);
             });
         }
         let agent = scope.spawn(|| {

@@ -288,6 +288,19 @@ fn migration_of_hard_link_breaks_it_and_warns() {
 }
 
 #[test]
+fn hard_link_of_the_file_is_not_its_backup() {
+    let scratch = Scratch::bytes(V1.as_bytes());
+    fs::hard_link(scratch.path("s.jsonl"), scratch.path("s.jsonl.orig")).unwrap();
+    for args in ["", " --dry-run"] {
+        let run = scratch.run(&format!("migrate s.jsonl --backup --format=jsonl{args}"));
+        let row: Value = serde_json::from_str(run.stdout.trim()).unwrap();
+        assert_eq!((&row["status"], &row["error"]["kind"]), (&json!("failed"), &json!("exists")), "{row}");
+        assert_eq!(bytes(&scratch), V1.as_bytes());
+        assert_eq!(names(scratch.path("")), ["s.jsonl", "s.jsonl.orig"]);
+    }
+}
+
+#[test]
 fn migration_in_place_refuses_unfinished_last_line() {
     let old = format!("{V1}{{\"type\":\"mess");
     let scratch = Scratch::bytes(old.as_bytes());

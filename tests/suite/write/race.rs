@@ -150,6 +150,33 @@ fn file_that_became_newer_version_is_refused() {
 }
 
 #[test]
+fn another_session_or_version_in_the_same_place_is_seen() {
+    let old = String::from_utf8(more(&[])).unwrap();
+    let other = old.replace(r#""id":"s-1""#, r#""id":"other""#);
+    let newer = old.replace("\"version\":3", "\"version\":4");
+    assert!(other != old && newer != old);
+    for (now, kind) in [(&other, "changed"), (&newer, "unsupported-version")] {
+        for in_place in [true, false] {
+            for guard in [Guard::None, Guard::Unmoved(at("b2"))] {
+                let stale = Stale::new(forked());
+                match in_place {
+                    true => fs::write(&stale.path, now).unwrap(),
+                    false => stale.replace(now.as_bytes()),
+                }
+                let error = stale.summarize(guard).unwrap_err();
+                assert_eq!(error.kind().name(), kind, "in place: {in_place}");
+                untouched(&stale.scratch, now.as_bytes());
+            }
+        }
+    }
+    // A version that is migrated when it is read so.
+    let stale = Stale::new(forked());
+    fs::write(&stale.path, old.replace("\"version\":3", "\"version\":2")).unwrap();
+    assert_eq!(stale.label(Anchor::Leaf).unwrap().migrated_from, Some(2));
+    assert!(bytes(&stale.scratch).starts_with(old.as_bytes()));
+}
+
+#[test]
 fn file_rewritten_in_place_is_read_again() {
     // Longer than before, so that neither its length nor its name shows it.
     for repeats in [[100, 300], [1, 300]] {
