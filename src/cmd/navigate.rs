@@ -44,7 +44,7 @@ pub struct NavigateArgs {
     #[arg(long)]
     root: bool,
     /// Go to ENTRY itself, also if it is a message that would be taken back
-    #[arg(long, requires = "entry")]
+    #[arg(long, hide_short_help = true, requires = "entry")]
     exact: bool,
     /// Start from before the first entry: nothing is left behind
     #[arg(long, hide_short_help = true, conflicts_with = "leaf")]

@@ -49,7 +49,7 @@ pub struct TreeArgs {
     #[arg(long, hide_short_help = true, conflicts_with_all = ["children", "below", "path"])]
     pub(super) roots: bool,
     /// Show only this entry and what is below it; --depth counts from there
-    #[arg(long, value_name = "ENTRY", conflicts_with = "path")]
+    #[arg(long, value_name = "ENTRY", hide_short_help = true, conflicts_with = "path")]
     pub(super) below: Option<String>,
     /// Show only branch points, ends of branches, and labels
     #[arg(long, conflicts_with = "tips")]
@@ -57,7 +57,7 @@ pub struct TreeArgs {
     /// Show one row per branch: its end and first words
     #[arg(long)]
     pub(super) tips: bool,
-    /// Show only entries at most N steps below the root, or --below
+    /// Show only entries at most N steps below the root
     #[arg(long, value_name = "N")]
     pub(super) depth: Option<u32>,
     /// Show only entries from then on: a date or 2d, 3h, 90m

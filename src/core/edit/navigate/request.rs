@@ -76,6 +76,7 @@ impl MoveRequest {
         let session = bodies.session();
         let (leaf, target) = (session.leaf(), plan.target);
         if self.options() == ["--save"]
+            && (plan.old == leaf || plan.is_noop)
             && let Some(saved) = leaf.filter(|&leaf| session.traits(leaf).kind == Kind::Custom)
             && session.parent(saved) == plan.position
             && bodies.entry(saved)?.get_str("customType").as_deref() == Some(record::SAVED)
