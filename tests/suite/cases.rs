@@ -946,6 +946,20 @@ fn c80_short_ids_that_are_printed_can_be_used() {
 }
 
 #[test]
+fn d09_sections_of_system_messages_are_text() {
+    let tree = run("tree", "d09-system-sections", &[]).ok();
+    assert!(tree.contains("system: You keep the greenhouse. Water at dawn.\n"), "{tree}");
+    assert!(tree.contains("system: It is raining.\n"), "{tree}");
+    let whole = run("tree", "d09-system-sections", &["--entry", "a0000004"]).ok();
+    assert!(whole.contains("[rules: removed]\n[addendum]\nIt is raining.\n[tool removed: hose]\n"), "{whole}");
+    for (word, expected) in [("dawn", "a0000001"), ("raining", "a0000004"), ("hose", "a0000001 a0000004")] {
+        let rows = run("tree", "d09-system-sections", &["--search", word, "--format", "jsonl"]).found();
+        let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(ids.join(" "), expected, "{word}");
+    }
+}
+
+#[test]
 fn d11_images_of_a_prompt_that_is_taken_back_are_named() {
     let stored = run("tree", "d11-prompt-of-images", &["--entry", "user:1", "--json"]).json();
     let image = &stored["message"]["content"][0];
@@ -985,6 +999,26 @@ fn d12_a_skill_that_the_user_asked_for_is_a_user_s_turn() {
     assert_eq!((&told["positionId"], told.get("editorText")), (&json!("a0000001"), None));
     let named = support::run_with_input(["navigate", "-", "user:2", "--json"], by_agent.as_bytes());
     assert_eq!(named.code, 2, "{named:?}");
+}
+
+#[test]
+fn d14_search_finds_all_spellings_of_a_letter() {
+    for (word, expected) in [
+        ("caf\u{e9}", "a0000001 a0000002"),
+        ("cafe\u{301}", "a0000001 a0000002"),
+        ("ku\u{308}che", "a0000001"),
+        ("한국어", "a0000001"),
+        ("strasse", "a0000001 a0000002"),
+        ("STRAßE", "a0000001 a0000002"),
+        ("grüsse", "a0000002"),
+        ("istanbul", ""),
+        ("i\u{307}stanbul", "a0000002"),
+        ("σίσυφος", "a0000002"),
+    ] {
+        let rows = run("tree", "d14-search-normalization", &["--search", word, "--format", "jsonl"]).found();
+        let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(ids.join(" "), expected, "{word}");
+    }
 }
 
 #[test]
