@@ -62,7 +62,7 @@ listed! {
         FolderNotSynced = "folder-not-synced",
         /// a new form, a copy or a fork of a file could not get its group or access list: their rights are dropped
         RightsDropped = "rights-dropped",
-        /// another program, without a lock, appended in the moment in which the file was replaced
+        /// another program, without a lock, wrote to the file in the moment in which it was replaced
         LateBytes = "late-bytes",
         /// the file has other names (hard links), which keep its old content
         HardLink = "hard-link",

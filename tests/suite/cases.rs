@@ -55,6 +55,32 @@ const PLAIN: Case<&str> = Case {
 };
 
 const CASES: &[Case<&str>] = &[
+    Case {
+        file: "d15-child-before-parent",
+        entries: 5,
+        path: "a0000001 a0000002 b1000001",
+        messages: "user assistant user",
+        ..PLAIN
+    },
+    Case { file: "d24-usage-without-cost", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
+    Case { file: "d25-blob-in-text", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
+    Case {
+        file: "d26-cut-after-colon",
+        entries: 1,
+        path: "a0000001",
+        messages: "user",
+        problems: "3 unfinished-line",
+        ..PLAIN
+    },
+    Case {
+        file: "d27-parent-is-session",
+        entries: 2,
+        path: "a0000001 a0000002",
+        messages: "user assistant",
+        problems: "2 orphan",
+        warnings: "2 unreachable",
+        ..PLAIN
+    },
     Case { file: "c01-truncated-tail", problems: "6 unfinished-line", ..PLAIN },
     Case {
         file: "c03-fused-prefix-plus-entry",

@@ -77,7 +77,7 @@ codes! {
         "delete the line, or move it after the header, but not to the end";
     /// a line that is not one JSON object
     MalformedLine = "E005" "malformed-line":
-        "pi and omp skip it silently; omp 18 rewrites the file without it when it next saves",
+        "pi and omp skip it silently, and omp the next line with it if it is cut where a value has to come; omp 18 rewrites the file without it when it next saves",
         "take the line from a backup; else delete it and give its children another parent";
     /// an unfinished last line: cut off, or a writer is still at work
     UnfinishedLine = "E006" "unfinished-line":
@@ -131,6 +131,10 @@ codes! {
     NoUsage = "E018" "no-usage":
         "omp 13 cannot open the file; pi and omp 18 open it and count a cost of 0",
         "none needed; the cost is not known";
+    /// an assistant message whose `usage` has no `cost`
+    NoCost = "E019" "usage-without-cost":
+        "omp cannot open the file; pi opens it",
+        "add `\"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}` to `usage`";
     /// a second session header
     SecondHeader = "W001" "second-header":
         "pi and omp 13 ignore it; omp 18 shows it as an entry of its own",
@@ -175,21 +179,21 @@ codes! {
     KeptEntryOffPath = "W011" "kept-entry-off-path":
         "pi and omp give the model the summary and what comes after it, but none of the messages to be kept",
         "set `firstKeptEntryId` to the first entry to keep, such as the parent of the compaction";
-    /// a tool call in the conversation without a result
+    /// a tool call without a result, whose id another call or result has already
     CallWithoutResult = "W012" "call-without-result":
-        "pi and omp 13 send it unchanged, and strict providers refuse the request",
-        "go on above it: `session-tree navigate FILE ENTRY --save`; or add a `toolResult` for it";
+        "omp 13 sends it without a result, and strict providers refuse the request; pi puts one in its place; omp 18 does too, or leaves the call out",
+        "give the call an id of its own; or go on above it: `session-tree navigate FILE ENTRY --save`";
     /// a tool result in the conversation without a call
     ResultWithoutCall = "W013" "result-without-call":
-        "pi and omp send it unchanged, and strict providers refuse the request",
-        "go on above it: `session-tree navigate FILE ENTRY --save`";
-    /// left out of the conversation by omp 18: failed turns with content, and calls without a result
+        "pi and omp 13 send it unchanged, and strict providers refuse the request; omp 18 leaves it out",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp 18";
+    /// a failed turn with text, which pi and omp 18 leave out
     LeftOut = "W014" "left-out-by-omp-18":
-        "omp 18 does not give it to the model; pi, omp 13 and `session-tree context` show it",
-        "none needed; `session-tree context` shows what is stored";
+        "pi and omp 18 do not send it to the model; omp 13 does, and `session-tree context` shows it",
+        "if the model has to know it, repeat it in the next prompt";
     /// content, or a block of it, that does not have the form of its type
     OddContent = "W015" "odd-content":
-        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request",
+        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request; omp 18 leaves out a call without a name or an id",
         "make `content` a list of blocks, and correct or remove the block";
     /// a timestamp that is missing or not a time
     UnreadableTime = "W016" "unreadable-time":
@@ -215,7 +219,7 @@ codes! {
     BigEntry = "W021" "big-entry":
         "pi and omp read it, slowly; while it is in the conversation it is part of every request",
         "remove images from the line, or go on after a compaction";
-    /// terminal escape sequences in a text, other than colours
+    /// terminal escape sequences, other than colours, in what is not the output of a program
     TerminalEscape = "W022" "terminal-escape":
         "pi and omp keep it; in a program that prints it unchanged it can move the cursor, or set title and clipboard",
         "none needed: `session-tree` shows it escaped";
@@ -239,6 +243,22 @@ codes! {
     MarkWithoutTarget = "W027" "mark-without-target":
         "openclaw ignores it, as pi and omp do with all marks",
         "none needed; set `targetId` if it is known where it went";
+    /// a tool result that is not next to its call
+    ResultElsewhere = "W028" "result-not-next-to-call":
+        "pi and omp 13 send it where it is, without a call right before it, and strict providers refuse the request; omp 18 moves it to its call, or leaves it out if the call comes later",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp 18";
+    /// one more result of a tool call that has one
+    SecondResult = "W029" "second-result":
+        "pi and omp 13 send both, and strict providers refuse the request; omp 18 sends the first",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp 18";
+    /// the result of a call whose turn failed
+    ResultOfFailedTurn = "W030" "result-of-failed-turn":
+        "pi leaves the turn out and sends the result, which then has no call, and strict providers refuse the request; omp 13 sends both, omp 18 neither",
+        "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp";
+    /// the last line has entries below it, as in a union of the lines of two machines
+    LeafNotLast = "W031" "leaf-has-descendants":
+        "pi and omp resume at the last line, in the middle of the conversation",
+        "`session-tree navigate FILE ENTRY --save`";
 }
 
 impl Code {

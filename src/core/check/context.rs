@@ -9,6 +9,7 @@ use super::finding::{Detail, RawFinding};
 use crate::core::context::{self, ContextMessage};
 use crate::core::entry::{Kind, Role, StopReason};
 use crate::core::error::Result;
+use crate::core::json::Raw;
 use crate::core::read::inspect::LineNotes;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -17,20 +18,59 @@ use crate::core::tree::walk::Subtrees;
 pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFinding>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     let context = context::build(&mut bodies, session.leaf())?;
-    let messages = context.messages.iter().filter_map(|item| match *item {
-        ContextMessage::Stored(node) | ContextMessage::Edited { target: node, .. } => Some(node),
-        _ => None,
-    });
-    let messages: Vec<NodeId> = messages.filter(|&node| session.traits(node).kind == Kind::Message).collect();
-    for &node in &messages {
-        // Nothing is lost with a turn that failed before it said anything.
-        let says = session.traits(node).has_text || !of_line(&notes.calls, session.line(node)).is_empty();
-        if says && is_failed(&mut bodies, node)? {
+    let mut told = Vec::new();
+    for item in &context.messages {
+        let what = match item.role(session) {
+            "toolResult" => Told::Result,
+            "assistant" => Told::Turn { has_failed: false },
+            // Agents move system messages out of the way, and do not send what they do not know.
+            "user" | "custom" | "branchSummary" | "compactionSummary" | "bashExecution" => Told::Other,
+            _ => continue,
+        };
+        let (ContextMessage::Stored(node) | ContextMessage::Edited { target: node, .. }) = *item else {
+            told.push((what, None));
+            continue;
+        };
+        let what = match what {
+            Told::Turn { .. } => Told::Turn { has_failed: is_failed(&mut bodies, node)? },
+            Told::Other if is_left_out(&mut bodies, node)? => continue,
+            what => what,
+        };
+        told.push((what, Some(node)));
+    }
+    failed_turns(session, &told, found);
+    calls(session, notes, &told, found);
+    compactions(session, &mut bodies, context.compaction(), found)
+}
+
+/// What a message is for the calls before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Turn { has_failed: bool },
+    Result,
+    Other,
+}
+
+/// Reports failed turns whose text a model does not get. Nothing is lost with one that was tried again.
+fn failed_turns(session: &Session, told: &[(Told, Option<NodeId>)], found: &mut Vec<RawFinding>) {
+    for (at, &(what, node)) in told.iter().enumerate() {
+        let is_tried_again = || matches!(told.get(at + 1), Some((Told::Turn { .. }, _)));
+        if let Some(node) = node.filter(|&node| session.traits(node).has_text)
+            && what == (Told::Turn { has_failed: true })
+            && !is_tried_again()
+        {
             found.push(RawFinding::of(session, Code::LeftOut, node, Detail::Nothing));
         }
     }
-    calls(session, notes, &messages, found);
-    compactions(session, &mut bodies, context.compaction(), found)
+}
+
+/// Returns whether a message is the output of a command that was kept from the model.
+fn is_left_out(bodies: &mut Bodies<'_>, node: NodeId) -> Result<bool> {
+    if bodies.session().traits(node).role != Role::BashExecution {
+        return Ok(false);
+    }
+    let message = bodies.entry(node)?.message();
+    Ok(message.and_then(|message| message.get("excludeFromContext")).is_some_and(Raw::is_true))
 }
 
 /// Returns whether an assistant's turn failed.
@@ -48,29 +88,107 @@ fn of_line(list: &[(u32, u64)], line: u32) -> Range<usize> {
     list.partition_point(|(other, _)| *other < line)..list.partition_point(|(other, _)| *other <= line)
 }
 
-/// Pairs tool calls with their results. Calls of the last turn may still be running.
-fn calls(session: &Session, notes: &LineNotes, messages: &[NodeId], found: &mut Vec<RawFinding>) {
-    // The call's entry and its place among the calls, by the hash of the call's id.
-    let mut open: HashMap<u64, (NodeId, usize)> = HashMap::new();
-    for &node in messages {
-        let line = session.line(node);
-        for place in of_line(&notes.calls, line) {
-            open.insert(notes.calls[place].1, (node, place));
-        }
-        for place in of_line(&notes.results, line) {
-            let call = notes.results[place].1;
-            if open.remove(&call).is_none() {
-                found.push(RawFinding::of(session, Code::ResultWithoutCall, node, Detail::Call(call)));
+/// Pairs tool calls with their results as agents do: turn by turn, since an id may be that of several calls.
+/// Calls of the last turn may still be running.
+fn calls(session: &Session, notes: &LineNotes, told: &[(Told, Option<NodeId>)], found: &mut Vec<RawFinding>) {
+    let mut pairs =
+        Pairs { session, notes, open: HashMap::new(), turn: None, fates: HashMap::new(), last: HashMap::new() };
+    for (at, node) in told.iter().enumerate().filter_map(|(at, (_, node))| Some((at, (*node)?))) {
+        pairs.last.extend(pairs.calls_of(node).map(|call| (call, at)));
+    }
+    for (at, &(what, node)) in told.iter().enumerate() {
+        match (what, node) {
+            (Told::Result, Some(node)) => pairs.result(at, node, found),
+            (Told::Turn { has_failed }, Some(node)) => {
+                pairs.close(found);
+                pairs.open(node, has_failed);
             }
+            _ => pairs.close(found),
         }
     }
-    let pending = messages.iter().rfind(|&&node| session.traits(node).role != Role::ToolResult).copied();
-    open.retain(|_, (node, _)| Some(*node) != pending);
-    let mut open: Vec<_> = open.into_iter().map(|(call, (node, place))| (place, node, call)).collect();
-    open.sort_unstable();
-    for (_, node, call) in open {
-        found.push(RawFinding::of(session, Code::CallWithoutResult, node, Detail::Call(call)));
-        found.push(RawFinding::of(session, Code::LeftOut, node, Detail::Call(call)));
+}
+
+/// What became of the last call with an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// It has a result.
+    Answered,
+    /// Something else was said before there was a result; agents put one in its place.
+    Unanswered,
+    /// Its turn failed.
+    Failed,
+}
+
+/// The calls so far, all by the hashes of their ids.
+struct Pairs<'p> {
+    session: &'p Session,
+    notes: &'p LineNotes,
+    /// How many calls of the turn have no result yet.
+    open: HashMap<u64, usize>,
+    turn: Option<NodeId>,
+    /// Of the calls of closed turns, and of those with a result.
+    fates: HashMap<u64, Fate>,
+    /// Where the last call is.
+    last: HashMap<u64, usize>,
+}
+
+impl<'p> Pairs<'p> {
+    fn calls_of(&self, node: NodeId) -> impl Iterator<Item = u64> + use<'p> {
+        let notes = self.notes;
+        of_line(&notes.calls, self.session.line(node)).map(|place| notes.calls[place].1)
+    }
+
+    fn open(&mut self, node: NodeId, has_failed: bool) {
+        if has_failed {
+            self.fates.extend(self.calls_of(node).map(|call| (call, Fate::Failed)));
+            return;
+        }
+        self.turn = Some(node);
+        for call in self.calls_of(node) {
+            *self.open.entry(call).or_default() += 1;
+        }
+    }
+
+    /// Closes the turn. omp 13 puts a result in the place of a missing one, unless the id has one already.
+    fn close(&mut self, found: &mut Vec<RawFinding>) {
+        let Some(turn) = self.turn.take() else { return };
+        for call in self.calls_of(turn) {
+            if let Some(open) = self.open.get_mut(&call).filter(|open| **open > 0) {
+                *open -= 1;
+                if self.fates.insert(call, Fate::Unanswered).is_some() {
+                    found.push(RawFinding::of(self.session, Code::CallWithoutResult, turn, Detail::Call(call)));
+                }
+            }
+        }
+        self.open.clear();
+    }
+
+    /// Finds the call of a result.
+    fn result(&mut self, at: usize, node: NodeId, found: &mut Vec<RawFinding>) {
+        for place in of_line(&self.notes.results, self.session.line(node)) {
+            let call = self.notes.results[place].1;
+            let fate = self.fates.insert(call, Fate::Answered);
+            let code = match self.open.get_mut(&call) {
+                Some(open) if *open > 0 => {
+                    *open -= 1;
+                    continue;
+                }
+                Some(_) => Code::SecondResult,
+                None => match fate {
+                    Some(Fate::Failed) => Code::ResultOfFailedTurn,
+                    Some(Fate::Unanswered) => Code::ResultElsewhere,
+                    Some(Fate::Answered) if self.is_before_call(at, call) => Code::ResultElsewhere,
+                    Some(Fate::Answered) => Code::SecondResult,
+                    None if self.is_before_call(at, call) => Code::ResultElsewhere,
+                    None => Code::ResultWithoutCall,
+                },
+            };
+            found.push(RawFinding::of(self.session, code, node, Detail::Call(call)));
+        }
+    }
+
+    fn is_before_call(&self, at: usize, call: u64) -> bool {
+        self.last.get(&call).is_some_and(|&last| last > at)
     }
 }
 

@@ -15,13 +15,19 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
     header(session, found);
     let foreign_leaf = foreign_leaf(session, notes);
     let mut has_patches = false;
-    for note in &notes.odd {
+    for (at, note) in notes.odd.iter().enumerate() {
+        let next = notes.odd.get(at + 1).filter(|next| next.line == note.line + 1);
+        let is_closed = next.is_some_and(|next| next.oddity == Oddity::LoneBrace);
+        let before = at.checked_sub(1).and_then(|before| notes.odd.get(before));
         let is_list = session.version == 1;
         let code = match note.oddity {
             Oddity::Unfinished => Code::UnfinishedLine,
             Oddity::NoLineEnd => Code::NoLineEnd,
             Oddity::NotAnObject if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
-            Oddity::Cut | Oddity::NotJson | Oddity::NotAnObject | Oddity::TooLong => Code::MalformedLine,
+            Oddity::LoneBrace if before.is_some_and(|cut| cut.line + 1 == note.line && is_open(cut)) => continue,
+            Oddity::LoneBrace | Oddity::Cut | Oddity::NotJson | Oddity::NotAnObject | Oddity::TooLong => {
+                Code::MalformedLine
+            }
             Oddity::Nul | Oddity::NulBefore => Code::NulRun,
             Oddity::FragmentBefore | Oddity::Glued => Code::GluedObjects,
             Oddity::Bom => Code::Bom,
@@ -43,10 +49,11 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             Oddity::NoContent => Code::MissingContent,
             Oddity::BadContent | Oddity::BadBlock => Code::OddContent,
             Oddity::NoUsage => Code::NoUsage,
+            Oddity::NoCost => Code::NoCost,
             // Reported with the tree.
             Oddity::NoParent => continue,
         };
-        let detail = Detail::Odd(note.oddity, note.detail);
+        let detail = Detail::Odd(note.oddity, if is_closed && is_open(note) { 0 } else { note.detail });
         found.push(RawFinding::new(code, note.line, session.on_line(note.line), detail));
     }
     for node in session.nodes() {
@@ -55,6 +62,11 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
         }
     }
     missing_blobs(session, notes, blobs, found);
+}
+
+/// Returns whether omp takes the line after it for a value in it.
+fn is_open(note: &OddLine) -> bool {
+    note.oddity == Oddity::Cut && note.detail == 1
 }
 
 /// Returns the last line if agents take it for the leaf although it is not an entry. They drop `null`.

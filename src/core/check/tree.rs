@@ -26,7 +26,9 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
         let above = cuts.above.get(&node).copied().unwrap_or(path::Continuation::Unknown);
         found.push(RawFinding::of(session, code, node, Detail::Above(above)).losing(cuts.beyond(node)));
     };
-    session.orphans().for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
+    // The first entry loses nothing if it hangs at the session: there is nothing above it.
+    let is_lost = |&(orphan, missing): &(NodeId, &str)| orphan.index() > 0 || missing != session.header.id;
+    session.orphans().filter(is_lost).for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
     path::severed(session, notes).for_each(|root| push_cut(Code::SeveralRoots, root));
     loops(session, &cuts, found)?;
     duplicates(session, notes, found)?;
@@ -36,7 +38,24 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
         return stored_leaf(session, found);
     }
     writers(session, found);
+    if descendants(session, found) {
+        return Ok(());
+    }
     leaf(session, found)
+}
+
+/// Reports a last entry with entries below it, and returns whether it is one.
+fn descendants(session: &Session, found: &mut Vec<RawFinding>) -> bool {
+    let Some(leaf) = session.leaf().filter(|_| session.cuts().is_empty()) else { return false };
+    if !session.nodes().any(|node| session.parent(node) == Some(leaf)) {
+        return false;
+    }
+    let subtrees = walk::Subtrees::new(session);
+    let below = session.nodes().filter(|&node| node != leaf && subtrees.is_above(leaf, node));
+    let Some(newest) = below.max_by_key(|&node| session.stamp(node).ms()) else { return false };
+    let finding = RawFinding::of(session, Code::LeafNotLast, leaf, Detail::Node(newest));
+    found.push(finding.losing(subtrees.size(leaf).saturating_sub(1)));
+    true
 }
 
 /// Reports a file that says where its leaf is, if agents that do not read that resume elsewhere, or with

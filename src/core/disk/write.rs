@@ -15,6 +15,7 @@ use super::name::{goes_by, rename_new, sync_folder};
 use super::rights::Rights;
 use super::temporary::{Temporary, clear_left_over};
 use crate::core::error::{Error, Result};
+use crate::core::read::line::wants_value;
 use crate::core::read::source::{FileState, is_named_gzip};
 
 /// The most bytes that are read under the lock to see what others added.
@@ -172,6 +173,9 @@ pub fn append(
         }
         let known = if is_unfinished { &added[..tail] } else { &added[..] };
         let mut bytes = if tail < added.len() { b"\n".to_vec() } else { Vec::new() };
+        if is_unfinished && wants_value(&added[tail..]) {
+            bytes.extend_from_slice(b"}\n");
+        }
         bytes.extend_from_slice(&lines(&Added { bytes: known })?);
         if !lock.holds(&place.path) {
             return Ok(Appended::Replaced);

@@ -2,6 +2,8 @@
 //! twice. Must stay cheap in memory: a note is a line and a number, and [`crate::core::check`] words
 //! only what it reports.
 
+use std::borrow::Cow;
+
 use memchr::memmem::Finder;
 
 use super::{foreign, line};
@@ -14,11 +16,11 @@ pub(crate) const BIG: usize = 10_000_000;
 /// An oddity of a single line. `detail` is the number beside it in [`OddLine`], 0 where none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
-    /// No LF ends the file, and its last line is not a whole object.
+    /// No LF ends the file, and its last line is not a whole object; `detail` as for [`Oddity::Cut`].
     Unfinished,
     /// No LF ends the file, but its last line is whole.
     NoLineEnd,
-    /// The line ends inside its object.
+    /// The line ends inside its object; `detail` is 1 where omp takes the next line for a value in it.
     Cut,
     /// It is not JSON from byte `detail` (1-based) on.
     NotJson,
@@ -64,6 +66,10 @@ pub(crate) enum Oddity {
     BadBlock,
     /// An assistant message without `usage`.
     NoUsage,
+    /// An assistant message whose `usage` has no `cost`.
+    NoCost,
+    /// A lone brace, which ends what omp would read on after a torn line.
+    LoneBrace,
     /// A root whose `parentId` is neither null nor a string.
     NoParent,
 }
@@ -161,6 +167,11 @@ impl Inspector {
     pub(crate) fn entry(&self, notes: &mut LineNotes, number: u32, line: &[u8], entry: Entry<'_>) {
         self.bytes(notes, number, line);
         let kind = entry.kind();
+        // What programs print is kept as it is: there is nothing to do about it.
+        let is_output = matches!(entry.role(), Role::ToolResult | Role::BashExecution | Role::PythonExecution);
+        if kind == Kind::Message && is_output {
+            notes.odd.pop_if(|note| (note.line, note.oddity) == (number, Oddity::Escape));
+        }
         if kind == Kind::Header {
             return notes.push(number, Oddity::SecondHeader, 0);
         }
@@ -186,8 +197,10 @@ impl Inspector {
         for lost in remains(line, oddity, detail, &mut self.scan) {
             notes.lost.push(LostEntry { line: number, ..lost });
         }
-        let oddity = if terminated { oddity } else { Oddity::Unfinished };
-        notes.push(number, oddity, detail);
+        match terminated {
+            true => notes.push(number, oddity, detail),
+            false => notes.push(number, Oddity::Unfinished, usize::from(line::wants_value(line))),
+        }
     }
 
     /// Inspects the bytes of any line.
@@ -226,6 +239,7 @@ impl Inspector {
             let hex = line.get(at + BLOB.len()..at + BLOB.len() + 64);
             if let Some(hash) = hex.and_then(sha256)
                 && line.get(at + BLOB.len() + 64) == Some(&b'"')
+                && is_image(&line[..at])
             {
                 notes.blobs.push((number, hash));
             }
@@ -254,6 +268,12 @@ fn has_low_half(line: &[u8], at: usize) -> bool {
 /// Returns the offset of the first control character of two bytes (C1) other than NEL, if any.
 fn control(line: &[u8]) -> Option<usize> {
     memchr::memchr_iter(0xc2, line).find(|&at| matches!(line.get(at + 1), Some(0x80..=0x84 | 0x86..=0x9f)))
+}
+
+/// Returns whether a value is where omp looks for an image; `before` is the line up to it.
+fn is_image(before: &[u8]) -> bool {
+    let key = before.trim_ascii_end().strip_suffix(b":").map(<[u8]>::trim_ascii_end);
+    key.is_some_and(|key| [&b"\"data\""[..], b"\"image_url\"", b"\"result\""].iter().any(|name| key.ends_with(name)))
 }
 
 fn sha256(hex: &[u8]) -> Option<[u8; 32]> {
@@ -289,8 +309,9 @@ fn message(notes: &mut LineNotes, number: u32, entry: Entry<'_>) {
                     notes.calls.push((number, hash(id.as_bytes())));
                 }
             }
-            if !has_usage(message, entry.content()) {
-                notes.push(number, Oddity::NoUsage, 0);
+            let usage = usage(message, entry.content()).filter(|usage| !usage.is_null());
+            if usage.is_none_or(|usage| usage.get("cost").is_none_or(Raw::is_null)) {
+                notes.push(number, if usage.is_some() { Oddity::NoCost } else { Oddity::NoUsage }, 0);
             }
         }
         _ => {}
@@ -298,10 +319,9 @@ fn message(notes: &mut LineNotes, number: u32, entry: Entry<'_>) {
     content(notes, number, entry, role);
 }
 
-/// Returns whether a message has `usage`. It mostly follows the content, which is long and need not be
-/// parsed again.
-fn has_usage(message: Raw<'_>, content: Option<Raw<'_>>) -> bool {
-    let is_usage = |raw: Raw<'_>| raw.kind() == json::ValueKind::Object;
+/// Returns the `usage` of a message. It mostly follows the content, which is long and need not be parsed
+/// again.
+fn usage<'l>(message: Raw<'l>, content: Option<Raw<'l>>) -> Option<Raw<'l>> {
     let front = message.bytes().as_ptr().addr();
     let after = content.map(|content| content.bytes().as_ptr().addr() + content.bytes().len());
     let tail = after.and_then(|after| message.bytes().get(after.checked_sub(front)?..));
@@ -310,11 +330,11 @@ fn has_usage(message: Raw<'_>, content: Option<Raw<'_>>) -> bool {
         while let Ok(Some(key)) = cursor.next_member(&mut false) {
             let Ok(value) = cursor.value() else { break };
             if key.name() == b"usage" {
-                return is_usage(Raw::new(cursor.text(value)));
+                return Some(Raw::new(cursor.text(value)));
             }
         }
     }
-    message.get("usage").is_some_and(is_usage)
+    message.get("usage")
 }
 
 /// Inspects the content of a message.
@@ -335,7 +355,8 @@ fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
             BlockKind::Text => is_sound(block.text()),
             BlockKind::ToolCall => {
                 let is_object = |raw: Raw<'_>| raw.kind() == json::ValueKind::Object;
-                block.id().is_some() && block.name().is_some() && block.arguments().is_some_and(is_object)
+                let is_named = |name: Option<Cow<'_, str>>| name.is_some_and(|name| !name.is_empty());
+                is_named(block.id()) && is_named(block.name()) && block.arguments().is_some_and(is_object)
             }
             BlockKind::Image => true,
             BlockKind::Other => {
@@ -365,6 +386,9 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
 
 /// Returns the oddity of a line that is not one object, and its detail.
 pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Oddity, usize) {
+    if line.trim_ascii() == b"}" {
+        return (Oddity::LoneBrace, 0);
+    }
     let nuls = line.iter().take_while(|&&byte| byte == 0).count();
     if nuls == line.len() {
         return (Oddity::Nul, nuls);
@@ -382,7 +406,7 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Oddity, usize) {
         Err(ScanError::NotAnObject) => (Oddity::NotAnObject, usize::from(line.trim_ascii() == b"null")),
         Err(ScanError::TooLong) => (Oddity::TooLong, 0),
         Err(ScanError::NotJson(SyntaxError { at })) if at < line.len() => (Oddity::NotJson, at + 1),
-        Err(ScanError::NotJson(_)) | Ok(_) => (Oddity::Cut, 0),
+        Err(ScanError::NotJson(_)) | Ok(_) => (Oddity::Cut, usize::from(line::wants_value(line))),
     }
 }
 
@@ -486,7 +510,8 @@ mod tests {
         assert_eq!(of(b"{\"a\":1}{\"a\":1}"), (Oddity::Glued, 8));
         assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), (Oddity::FragmentBefore, 10));
         assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), (Oddity::Cut, 0));
-        assert_eq!(of(b"{\"a\":"), (Oddity::Cut, 0));
+        assert_eq!(of(b"{\"a\":"), (Oddity::Cut, 1));
+        assert_eq!(of(b" }"), (Oddity::LoneBrace, 0));
         assert_eq!(of(b"{\"a\":x}"), (Oddity::NotJson, 6));
         assert_eq!(of(b"[1]"), (Oddity::NotAnObject, 0));
     }

@@ -165,6 +165,26 @@ pub(crate) fn record_starts(line: &[u8]) -> impl Iterator<Item = usize> {
     memchr_iter(b'{', line).filter(|&at| at > 0 && line.get(at + 1) == Some(&b'"')).take(16)
 }
 
+/// Returns whether a line is cut where a value has to come: omp then takes the next line for it, and the
+/// entry there is lost.
+pub(crate) fn wants_value(line: &[u8]) -> bool {
+    let mut open = Vec::new();
+    let (mut is_text, mut is_escaped, mut last) = (false, false, 0);
+    for &byte in line.trim_ascii_end() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            _ if is_text => {}
+            b'{' | b'[' => open.push(byte),
+            b'}' | b']' => drop(open.pop()),
+            _ => {}
+        }
+        last = byte;
+    }
+    !is_text && (matches!(last, b':' | b'[') || last == b',' && open.last() == Some(&b'['))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;

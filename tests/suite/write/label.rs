@@ -221,6 +221,24 @@ fn unfinished_last_line_is_closed_after_one_second() {
 }
 
 #[test]
+fn unfinished_last_line_that_wants_a_value_is_ended_by_a_brace() {
+    for (cut, closing) in [
+        (r#"{"type":"custom","parentId":"#, "\n}\n"),
+        (r#"{"type":"custom","data":["#, "\n}\n"),
+        (r#"{"type":"custom","data":["a", "#, "\n}\n"),
+        (r#"{"type":"custom","data":"a:"#, "\n"),
+        (r#"{"type":"custom","data":12"#, "\n"),
+    ] {
+        let old = format!("{HEADER}\n{}\n{cut}", message("aaaa1111", "", "user", "x"));
+        let scratch = Scratch::bytes(old.as_bytes());
+        scratch.run("label s.jsonl aaaa1111 mark").ok();
+        let new = String::from_utf8(bytes(&scratch)).unwrap();
+        let rest = new.strip_prefix(&old).unwrap().strip_prefix(closing);
+        assert!(rest.is_some_and(|rest| rest.starts_with("{\"type\":\"label\"")), "{new}");
+    }
+}
+
+#[test]
 fn last_line_finished_while_waiting_becomes_parent() {
     let mut old = bytes(&forked());
     let line = message("c1", "b2", "user", "slow writer");

@@ -37,20 +37,28 @@ impl Wording<'_> {
             (Code::LabelWithoutTarget, Detail::Index(index)) => self.label(index),
             (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(bodies, detail)?,
             (Code::CallWithoutResult, Detail::Call(call)) => (
-                format!("tool call `{}` has no result in the conversation", self.call(bodies, call)?),
-                self.go_on_above("or add a `toolResult` for it after this line"),
+                format!("tool call `{}` has no result, and another one has the same id", self.call(bodies, call)?),
+                self.go_on_above(&format!("or give the call on line {line} an id of its own")),
             ),
             (Code::ResultWithoutCall, Detail::Call(call)) => (
                 format!("result of the tool call `{}`, which is not in the conversation", self.call(bodies, call)?),
-                self.go_on_above("agents since 2026 correct this when they send it"),
+                self.go_on_above("or go on in omp 18, which leaves it out"),
             ),
-            (Code::LeftOut, Detail::Call(call)) => (
-                format!("tool call `{}` has no result: omp 18 leaves it out", self.call(bodies, call)?),
-                "none needed; `session-tree context` shows what is stored".to_owned(),
+            (Code::ResultElsewhere, Detail::Call(call)) => (
+                format!("result of the tool call `{}`, which is not right before it", self.call(bodies, call)?),
+                self.go_on_above("or go on in omp 18, which corrects it"),
+            ),
+            (Code::SecondResult, Detail::Call(call)) => (
+                format!("one more result of the tool call `{}`", self.call(bodies, call)?),
+                self.go_on_above("or go on in omp 18, which sends the first only"),
+            ),
+            (Code::ResultOfFailedTurn, Detail::Call(call)) => (
+                format!("result of the tool call `{}`, whose turn failed", self.call(bodies, call)?),
+                self.go_on_above("or go on in omp"),
             ),
             (Code::LeftOut, _) => (
-                format!("the assistant's turn `{own}` failed: omp 18 leaves it out"),
-                "none needed; `session-tree context` shows what is stored".to_owned(),
+                format!("the assistant's turn `{own}` failed: pi and omp 18 leave it out when they send"),
+                "if the model has to know it, repeat it in the next prompt".to_owned(),
             ),
             (Code::LeafOnOlderBranch, Detail::Node(newest)) => {
                 let leaf = self.session.traits(self.session.leaf().unwrap_or(newest)).kind.name().unwrap_or("unknown type");
@@ -58,6 +66,13 @@ impl Wording<'_> {
                 (
                     format!("the leaf `{own}` ({leaf}) is on an older branch; the newest conversation ends at `{id}`, line {newest}"),
                     format!("`session-tree navigate FILE {id} --save`, unless it was left there on purpose"),
+                )
+            }
+            (Code::LeafNotLast, Detail::Node(newest)) => {
+                let (id, newest_line) = (self.session.id(newest), self.session.line(newest));
+                (
+                    format!("the last entry `{own}` has entries below it, the newest of them `{id}`, line {newest_line}"),
+                    format!("`session-tree navigate FILE {id} --save`{}", self.without(newest)),
                 )
             }
             (Code::StoredLeaf, _) => self.stored_leaf(),
@@ -152,13 +167,16 @@ impl Wording<'_> {
     fn go_on_above(&self, more: &str) -> String {
         match self.finding.node.and_then(|node| self.session.parent(node)) {
             Some(parent) => {
-                // `navigate` to a prompt moves to its parent.
-                let without = if self.session.is_user(parent) { ", without that prompt" } else { "" };
-                let id = self.session.id(parent);
+                let (id, without) = (self.session.id(parent), self.without(parent));
                 format!("go on above it: `session-tree navigate FILE {id} --save`{without}; {more}")
             }
             None => more.to_owned(),
         }
+    }
+
+    /// Returns what to add to the advice to navigate: to a prompt, that moves to its parent.
+    fn without(&self, node: NodeId) -> &'static str {
+        if self.session.is_user(node) { ", without that prompt" } else { "" }
     }
 
     fn label(&self, index: u32) -> (String, String) {

@@ -16,7 +16,12 @@ impl Wording<'_> {
                 format!("close the agent that has it open, then check again; if it stays, delete line {line}"),
             ),
             Oddity::NoLineEnd => ("no line end after the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
+            Oddity::Cut if detail == 1 => (
+                format!("cut short where a value has to come{lost}"),
+                format!("insert a line `}}` after line {line}, so that omp sees the next one; then {}", self.restore()),
+            ),
             Oddity::Cut => (format!("cut short{lost}"), self.restore()),
+            Oddity::LoneBrace => ("a lone brace".to_owned(), format!("delete line {line}")),
             Oddity::NotJson => (format!("not JSON, from byte {detail} on{lost}"), self.restore()),
             Oddity::NotAnObject if self.finding.code == Code::ForeignLeaf => {
                 ("the last line is not an object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
@@ -93,6 +98,12 @@ impl Wording<'_> {
             Oddity::NoUsage => {
                 (format!("assistant message `{own}` without `usage`"), "none needed; its cost is not known".to_owned())
             }
+            Oddity::NoCost => (
+                format!("`usage` of the assistant message `{own}` has no `cost`"),
+                format!(
+                    "add \"cost\":{{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}} to `usage` in line {line}"
+                ),
+            ),
             Oddity::NoParent => (format!("`{own}` has no `parentId`"), self.to_parent_before()),
         }
     }

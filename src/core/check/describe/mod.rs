@@ -62,6 +62,12 @@ fn not_a_session(finding: &RawFinding) -> (String, String) {
 /// Returns what is lost, then what agents do.
 fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
+        (Code::MalformedLine, Detail::Odd(Oddity::Cut, 1)) => {
+            "pi skips it; omp takes the next line for the value, so that the entry there is lost, too; omp 18 rewrites the file without both when it next saves"
+        }
+        (Code::UnfinishedLine, Detail::Odd(Oddity::Unfinished, 1)) => {
+            "pi skips it and adds a line end; omp takes what is appended next for its value, which is lost too; `session-tree` writes a line `}` between"
+        }
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
         (Code::ForeignLine, Detail::Odd(Oddity::Patch, _)) => {
@@ -85,7 +91,7 @@ fn effect(finding: &RawFinding) -> String {
             "cannot be reached (the whole session)"
         }
         Code::Cycle | Code::SelfParent => "cannot be reached (off the path)",
-        Code::LeafOnOlderBranch => "of the newest conversation not resumed",
+        Code::LeafOnOlderBranch | Code::LeafNotLast => "of the newest conversation not resumed",
         Code::DuplicateId => "replaced",
         _ => "can no longer be reached from the leaf",
     };
