@@ -39,6 +39,11 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
     let (kind, guess) = match error.kind() {
         ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
         ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        ErrorKind::MissingRequiredArgument if command == Some("navigate") => {
+            let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
+            let hint = "`--root` instead of ENTRY goes to before the first entry";
+            return missing.iter().any(|name| name.contains("ENTRY")).then(|| hint.to_owned());
+        }
         _ => return None,
     };
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };

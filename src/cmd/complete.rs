@@ -160,9 +160,9 @@ impl SoFar {
         let (command, matches) = matches.subcommand()?;
         let session = offer::load(&session_file(value(matches, "session")?)?, self.jobs)?;
         let leaf = value(matches, "leaf").and_then(OsStr::to_str);
-        // `navigate --root` goes there; for others it is where they work from.
-        let is_at_root =
-            command != "navigate" && matches.try_get_one("root").ok().flatten().is_some_and(|&root: &bool| root);
+        // `navigate` and `label` go there; for others it is where they work from.
+        let is_at_root = !["navigate", "label"].contains(&command)
+            && matches.try_get_one("root").ok().flatten().is_some_and(|&root: &bool| root);
         let leaf = match leaf {
             _ if is_at_root => None,
             Some(name) => Some(naming::entry::find(&session, session.leaf(), name).ok()?),

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::args::{FormatArg, SessionArg, TextOrList, Writing};
 use super::{App, Task, world};
-use crate::core::edit::commit;
+use crate::core::edit::commit::{self, Anchor};
 use crate::core::edit::label::{self, LabelEdit};
 use crate::core::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
@@ -48,6 +48,9 @@ pub struct LabelArgs {
     /// Append to this entry instead of the file's leaf; this moves the leaf there
     #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
+    /// Let the label start a new root; this moves the leaf there
+    #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
+    root: bool,
     #[command(flatten)]
     writing: Writing,
     #[command(flatten)]
@@ -94,6 +97,16 @@ impl LabelArgs {
         let leaf = self.session.leaf(session, self.leaf.as_deref())?;
         let edits = self.edits(session, leaf)?;
         let parent = leaf.filter(|_| self.leaf.is_some());
+        let anchor = match parent {
+            _ if self.root => {
+                let anchor = label::root(session)?;
+                let message = "the label starts a new root: the leaf moves there";
+                app.report.warn(WarningKind::LeafMoved, message, Some(&self.session.session), None);
+                anchor
+            }
+            Some(parent) => Anchor::At(Some(session.id(parent).to_owned())),
+            None => Anchor::Leaf,
+        };
         if let Some(parent) = parent.filter(|&parent| label::moves_leaf(session, parent)) {
             let message = format!("`{}` is off the active path: the leaf moves to its branch", session.id(parent));
             app.report.warn(WarningKind::LeafMoved, &message, Some(&self.session.session), None);
@@ -103,7 +116,7 @@ impl LabelArgs {
         // Read before anything is written, so that nothing but printing can fail afterwards.
         let words = if is_json { Vec::new() } else { label::words(&edits, session)? };
         let (file, mut fresh) = (self.session.file(app, &self.writing), world::entry_id);
-        let mut done = label::write(&edits, file, session, parent, &mut world::ids_and_time(&mut fresh))?;
+        let mut done = label::write(&edits, file, session, anchor, &mut world::ids_and_time(&mut fresh))?;
         let not_synced = self.session.committed(app, &mut done);
         let report = LabelReport {
             session,

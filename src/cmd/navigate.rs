@@ -14,8 +14,10 @@ use crate::core::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::hooks::{HookAnswer, SessionInfo};
+use crate::ui::escape;
 use crate::ui::exit::Exit;
 use crate::ui::moved::MoveReport;
+use crate::ui::output::Output;
 use crate::ui::report::AboutFile;
 
 /// Move the leaf to another entry of the same file
@@ -35,12 +37,18 @@ Examples:
 pub struct NavigateArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Entry to go to: an id or its start, @, label:NAME or user:N, also with ~N
+    /// Entry to go to: an id or its start, @, label:NAME or user:N, also with ~N; or --root
     #[arg(value_name = "ENTRY", required_unless_present = "root", conflicts_with = "root")]
     entry: Option<String>,
     /// Go to the start, before the first entry
     #[arg(long)]
     root: bool,
+    /// Go to ENTRY itself, also if it is a message that would be taken back
+    #[arg(long, hide_short_help = true, requires = "entry")]
+    exact: bool,
+    /// Start from before the first entry: nothing is left behind
+    #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
+    from_root: bool,
     /// Start from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
@@ -55,6 +63,9 @@ pub struct NavigateArgs {
     /// Only print what would be done
     #[arg(long)]
     dry_run: bool,
+    /// Print what the summarizer would be asked (with --dry-run --summarize)
+    #[arg(long, hide_short_help = true, requires_all = ["dry_run", "summarize"])]
+    prompt: bool,
     #[command(flatten)]
     hooks: HookArgs,
     #[command(flatten)]
@@ -86,19 +97,29 @@ impl NavigateArgs {
         if request.writes() {
             commit::check(&session)?;
         }
-        let old = self.session.leaf(&session, self.leaf.as_deref())?;
-        let target = self.entry.as_ref().map(|name| self.session.entry(&session, old, name)).transpose()?;
+        let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
+        let old = leaf.filter(|_| !self.from_root);
+        let target = self.entry.as_ref().map(|name| self.session.entry(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
-        let mut plan = Move::plan(&mut bodies, old, target)?;
-        let stays = plan.is_noop() && !(self.save && target != session.leaf());
-        if stays {
+        let plan = match self.exact {
+            true => Move::exact(&session, old, target),
+            false => Move::plan(&mut bodies, old, target)?,
+        };
+        let plan = request.settle(&mut bodies, plan)?;
+        if plan.is_noop {
             self.warn_of_noop(app, &request);
-            plan = plan.stay();
         } else {
             if request.writes() {
                 plan.check(&session)?;
             }
-            request.check_writers(self.hooks.are_given(), self.summary.summarizer().is_some())?;
+            request.check_writers(self.hooks.are_given() || self.prompt, self.summary.summarizer().is_some())?;
+        }
+        let would_write = if self.dry_run { request.types(&mut bodies, &plan)? } else { Vec::new() };
+        let prompt = if self.prompt { request.prompt(&mut bodies, &plan)? } else { None };
+        if let Some(prompt) = prompt.as_deref().filter(|_| !self.format.is_json()) {
+            let mut output = Output::new();
+            output.text(&escape::lines(prompt))?;
+            return Ok(output.finish().map(|()| ExitCode::SUCCESS)?);
         }
         let print = |view: &MoveView, outcome: &MoveOutcome, synced: Option<bool>| -> Result<()> {
             let report = MoveReport {
@@ -107,6 +128,8 @@ impl NavigateArgs {
                 view,
                 outcome,
                 is_dry: self.dry_run,
+                would_write: &would_write,
+                prompt: prompt.as_deref(),
                 writes: request.writes(),
                 synced,
                 path: &self.session.session,
@@ -115,7 +138,7 @@ impl NavigateArgs {
             };
             Ok(report.print(self.format.is_json(), &app.screen, app.report)?)
         };
-        if stays || self.dry_run {
+        if plan.is_noop || self.dry_run {
             let view = MoveView::read(&mut bodies, &plan, plan.position)?;
             print(&view, &MoveOutcome::Unwritten, None)?;
             return Ok(ExitCode::SUCCESS);
@@ -134,19 +157,21 @@ impl NavigateArgs {
             }
         };
         let summary = request.summary(&mut bodies, &plan, from_hook, self.summary.summarizer())?;
-        if request.wants_summary() && summary.is_none() {
+        let is_unsummarized = request.wants_summary() && summary.is_none();
+        let record = request.clone().record(summary);
+        if is_unsummarized {
             let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
-            let message = format!("nothing that is left behind has any text: moved without a summary{label}");
+            let what = if record.is_empty() { "nothing is written" } else { "moved without a summary" };
+            let message = format!("nothing that is left behind has any text: {what}{label}");
             app.report.warn(WarningKind::NothingToSummarize, &message, Some(&self.session.session), None);
         }
-        let record = request.clone().record(summary);
         let view = MoveView::read(&mut bodies, &plan, plan.position)?;
         // From here on nothing but printing can fail after the move is in the file.
         let (mut outcome, mut not_synced) = (MoveOutcome::Unwritten, None);
         if !record.is_empty() {
             let (file, mut fresh) = (self.session.file(app, &self.writing), world::entry_id);
             let mut ids = world::ids_and_time(&mut fresh);
-            let mut written = record.write(file, &session, &plan, self.leaf.is_some(), &mut ids)?;
+            let mut written = record.write(file, &session, &plan, self.from_root || self.leaf.is_some(), &mut ids)?;
             not_synced = self.session.committed(app, &mut written.committed);
             outcome = MoveOutcome::Written(written);
         }

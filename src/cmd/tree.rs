@@ -11,7 +11,7 @@ use crate::core::entry::Traits;
 use crate::core::read::load::LoadOptions;
 use crate::core::search::Query;
 use crate::core::session::body::Bodies;
-use crate::core::tree::view::{Search, ShownTree, View};
+use crate::core::tree::view::{Scope, Search, ShownTree, View};
 use crate::core::words::counted;
 use crate::ui::entry::speaker;
 use crate::ui::exit::Exit;
@@ -52,6 +52,7 @@ impl TreeArgs {
         let step = || _ = done.fetch_add(1, Ordering::Relaxed);
         let view = View {
             filter: self.filter,
+            scope: Scope::Whole,
             path: self.path,
             period: self.period(),
             search: query.as_ref().map(|query| Search { query, row: &row, step: &step }),
@@ -76,6 +77,7 @@ impl TreeArgs {
         }
         let entries = query.as_ref().map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
         let progress = entries.map(|entries| Progress::new(app.report, "searching", entries));
+        let view = View { scope: self.scope(&session, leaf)?, ..view };
         let shown = view.show(&mut printer.bodies, leaf)?;
         drop(progress);
         self.explain(app, &shown);

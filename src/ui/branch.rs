@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::entry::{self, ShortIds};
 use super::escape;
-use super::json::{BranchRow, Branched, StoredTime};
+use super::json::{BranchRow, Branched, StoredTime, raw};
 use super::list::{Column, Listing};
 use super::output::{JsonList, Output};
 use super::report::Report;
@@ -82,7 +82,7 @@ impl<'a> ForkReport<'a> {
         }
         output.finish()?;
         if self.cancelled_by.is_none() {
-            report.forked(self.agent, self.path, self.fork.selected_text.as_deref());
+            report.forked(self.agent, self.path, self.fork.selected.as_ref());
         }
         Ok(())
     }
@@ -98,7 +98,8 @@ impl<'a> ForkReport<'a> {
             dry_run: self.is_dry.then_some(true),
             path: self.source.display().to_string(),
             target_id: self.session.id(self.fork.entry),
-            selected_text: self.fork.selected_text.as_deref(),
+            selected_text: self.fork.selected.as_ref().map(|prompt| &*prompt.text),
+            selected_images: raw(self.fork.selected.as_ref()),
             session_file: self.path.map(|path| path.display().to_string()),
             session_id: is_made.then_some(&self.new.id),
             parent_session: self.new.parent.as_deref(),

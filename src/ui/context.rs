@@ -132,6 +132,15 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
         part(&file.get_str("content").unwrap_or_default())?;
     }
+    for (name, section) in message.get("sections").iter().flat_map(|sections| sections.members()) {
+        let name = String::from_utf8_lossy(name.name());
+        part(&section.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}")))?;
+    }
+    for (list, what) in [("toolsAdded", "tool"), ("toolsRemoved", "tool removed")] {
+        for tool in message.get(list).iter().flat_map(|tools| tools.elements()) {
+            part(&format!("[{what}: {}]", tool.get_str("name").or_else(|| tool.str()).unwrap_or_default()))?;
+        }
+    }
     match message.get("content") {
         Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
         Some(content) if content.kind() == ValueKind::Array => {

@@ -26,7 +26,7 @@ pub(crate) fn text(screen: &Screen, words: &str) -> String {
 /// Returns who speaks, as it stands before the words of a row.
 pub(crate) fn speaker(traits: Traits) -> &'static str {
     match (traits.kind, traits.role) {
-        (Kind::Message, Role::User) => "user: ",
+        (_, Role::User) => "user: ",
         (Kind::Message, Role::Assistant) => "assistant: ",
         (Kind::Message, Role::Developer) => "developer: ",
         (Kind::Message, Role::System) => "system: ",
@@ -37,7 +37,7 @@ pub(crate) fn speaker(traits: Traits) -> &'static str {
 /// Returns the colour of an entry's words.
 pub(crate) fn ink(traits: Traits) -> Ink {
     match (traits.kind, traits.role) {
-        (Kind::Message, Role::User) => Ink::User,
+        (_, Role::User) => Ink::User,
         (Kind::Message, Role::Assistant | Role::BashExecution | Role::PythonExecution) => Ink::Plain,
         (Kind::BranchSummary | Kind::Compaction, _) => Ink::Summary,
         (Kind::CustomMessage, _) => Ink::Plain,

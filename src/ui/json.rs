@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::core::entry::prompt::Prompt;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::text;
@@ -157,6 +158,9 @@ pub(crate) struct Navigated<'a> {
     pub entries_to_summarize: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub editor_text: Option<&'a str>,
+    /// The blocks of its images.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub editor_images: Vec<&'a RawValue>,
     /// The summary's entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_entry: Option<&'a RawValue>,
@@ -164,11 +168,23 @@ pub(crate) struct Navigated<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_extension: Option<bool>,
     pub written: &'a [String],
+    /// The types of what would be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would_write: Option<&'a [&'static str]>,
+    /// What the summarizer would be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<&'a str>,
     /// The context at the new leaf.
     pub context: ContextSize<'a>,
     /// False if what was written is in the file, but could not be synced to the disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<bool>,
+}
+
+/// Returns the images of what is taken back, as stored.
+pub(crate) fn raw(prompt: Option<&Prompt>) -> Vec<&RawValue> {
+    let images = prompt.into_iter().flat_map(|prompt| &prompt.images);
+    images.filter_map(|image| serde_json::from_str(image).ok()).collect()
 }
 
 /// A context in brief.
@@ -197,6 +213,9 @@ pub(crate) struct Branched<'a> {
     /// The text of the user message that it forks at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<&'a str>,
+    /// The blocks of its images.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub selected_images: Vec<&'a RawValue>,
     /// The new file.
     pub session_file: Option<String>,
     pub session_id: Option<&'a str>,

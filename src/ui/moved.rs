@@ -5,12 +5,13 @@ use std::path::Path;
 
 use super::entry;
 use super::escape;
-use super::json::{ContextSize, Navigated};
+use super::json::{ContextSize, Navigated, raw};
 use super::output::Output;
 use super::paint::Ink;
 use super::report::{self, Report};
 use super::screen::Screen;
-use crate::core::edit::navigate::{self, Landmark, Move, MoveOutcome, MoveView};
+use crate::core::edit::navigate::{Landmark, Move, MoveOutcome, MoveView};
+use crate::core::entry::prompt::Prompt;
 use crate::core::naming::agent::Agent;
 use crate::core::session::{NodeId, Session};
 use crate::core::words::{counted, shell_word};
@@ -27,6 +28,10 @@ pub(crate) struct MoveReport<'a> {
     pub outcome: &'a MoveOutcome,
     /// Whether it was only to be shown.
     pub is_dry: bool,
+    /// The types of what it would write, if it is only to be shown.
+    pub would_write: &'a [&'static str],
+    /// What the summarizer would be asked, if that is to be shown.
+    pub prompt: Option<&'a str>,
     /// Whether it is one that is written to the file.
     pub writes: bool,
     /// False if what was written could not be synced.
@@ -60,20 +65,21 @@ impl MoveReport<'_> {
         output.text(&self.text(screen))?;
         io::Write::flush(&mut output)?;
         report.hint(&self.hint());
-        if let Some(text) = &self.plan.editor_text {
-            output.text(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))))?;
+        if let Some(editor) = &self.plan.editor {
+            output.text(&format!("\n{}\n", escape::lines(editor.text.trim_end_matches('\n'))))?;
         }
         output.finish()
     }
 
     fn is_noop(&self) -> bool {
-        self.plan.is_noop() && matches!(self.outcome, MoveOutcome::Unwritten)
+        self.plan.is_noop && matches!(self.outcome, MoveOutcome::Unwritten)
     }
 
     /// Returns how many messages the context has. A summary is a message of its own; nothing else that
     /// a move writes is.
     fn messages(&self) -> usize {
-        self.view.context.messages.len() + usize::from(self.outcome.summary().is_some())
+        self.view.context.messages.len()
+            + usize::from(self.outcome.summary().is_some() || self.would_write.contains(&"branch_summary"))
     }
 
     fn json(&self) -> Navigated<'_> {
@@ -91,10 +97,13 @@ impl MoveReport<'_> {
             new_leaf_id: self.outcome.new_leaf(session, plan),
             common_ancestor_id: id(plan.ancestor),
             entries_to_summarize: plan.abandoned.iter().map(|&node| session.id(node)).collect(),
-            editor_text: plan.editor_text.as_deref(),
+            editor_text: plan.editor.as_ref().map(|editor| &*editor.text),
+            editor_images: raw(plan.editor.as_ref()),
             summary_entry: summary.and_then(|(line, _)| serde_json::from_str(line).ok()),
             from_extension: summary.map(|(_, from_extension)| from_extension),
             written: self.outcome.ids(),
+            would_write: self.is_dry.then_some(self.would_write),
+            prompt: self.prompt,
             context: ContextSize {
                 messages: self.messages(),
                 thinking_level: &state.thinking_level,
@@ -111,7 +120,7 @@ impl MoveReport<'_> {
         if self.is_noop() {
             rows.push(("leaf", format!("{from} (already there)")));
         } else {
-            let before = if self.plan.editor_text.is_some() { "before " } else { "" };
+            let before = if self.plan.editor.is_some() { "before " } else { "" };
             rows.push(("from", from));
             let to = format!("{before}{}", self.named(&self.view.to, screen));
             rows.push((if self.is_dry { "would go" } else { "to" }, to));
@@ -121,9 +130,15 @@ impl MoveReport<'_> {
             };
             rows.push(("left", format!("{left} behind")));
         }
+        if !self.would_write.is_empty() {
+            rows.push(("to write", self.would_write.join(", ")));
+        }
         if !self.outcome.ids().is_empty() {
             rows.push(("written", escape::line(&self.outcome.ids().join(", ")).into_owned()));
             rows.extend(self.was_found.then(|| (FILE, escape::line(&self.path.display().to_string()).into_owned())));
+        }
+        if let Some(images) = self.plan.editor.as_ref().and_then(Prompt::named_images) {
+            rows.push(("images", format!("{images}, not in the text below")));
         }
         let state = &self.view.context.settings;
         let model = state.models.get("default").map(|model| format!(", {model}")).unwrap_or_default();
@@ -154,9 +169,7 @@ impl MoveReport<'_> {
             _ if self.is_dry && self.writes => "nothing was done; leave `--dry-run` out to do it".to_owned(),
             _ if self.is_dry => "nothing was done; `--save` instead of `--dry-run` saves the move".to_owned(),
             // Going back to a message would take it back.
-            Some(old)
-                if is_written && !self.plan.old.is_some_and(|old| navigate::goes_to_editor(self.session, old)) =>
-            {
+            Some(old) if is_written && !self.view.from.goes_to_editor => {
                 let path = shell_word(self.path.as_os_str());
                 format!("{goes_on}; `session-tree navigate {path} {old} --save` goes back")
             }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::escape;
 use super::exit::Exit;
 use super::paint::{Ink, Paint};
+use crate::core::entry::prompt::Prompt;
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
@@ -198,12 +199,15 @@ impl Report {
     }
 
     /// Prints how to go on in a new session, then the text to be sent again.
-    pub(crate) fn forked(self, agent: Agent, path: Option<&Path>, text: Option<&str>) {
+    pub(crate) fn forked(self, agent: Agent, path: Option<&Path>, prompt: Option<&Prompt>) {
         if let Some(path) = path {
             self.hint(&format!("`{}` goes on there", resume(agent, path)));
         }
-        if let Some(text) = text.filter(|_| !self.quiet && !self.json) {
-            print(&format!("\n{}\n", escape::lines(text.trim_end_matches('\n'))));
+        if let Some(prompt) = prompt.filter(|_| !self.quiet && !self.json) {
+            if let Some(images) = prompt.named_images() {
+                self.hint(&format!("the prompt had {images}, which its text does not show"));
+            }
+            print(&format!("\n{}\n", escape::lines(prompt.text.trim_end_matches('\n'))));
         }
     }
 

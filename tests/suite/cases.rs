@@ -283,6 +283,22 @@ const CASES: &[Case<&str>] = &[
         ..PLAIN
     },
     Case {
+        file: "d09-system-sections",
+        entries: 6,
+        messages: "system user assistant system user assistant",
+        path: "a0000001 a0000002 a0000003 a0000004 a0000005 a0000006",
+        ..PLAIN
+    },
+    Case { file: "d11-prompt-of-images", ..PLAIN },
+    Case { file: "d12-skill-prompt", messages: "custom assistant user assistant", ..PLAIN },
+    Case {
+        file: "d14-search-normalization",
+        entries: 2,
+        messages: "user assistant",
+        path: "a0000001 a0000002",
+        ..PLAIN
+    },
+    Case {
         file: "d20-openclaw-leaf",
         entries: 5,
         roots: "root",
@@ -952,6 +968,82 @@ fn c80_short_ids_that_are_printed_can_be_used() {
     for node in session.nodes() {
         let short = ids.of(node);
         assert_eq!(naming::entry::find(&session, None, &short).unwrap(), node, "{short}");
+    }
+}
+
+#[test]
+fn d09_sections_of_system_messages_are_text() {
+    let tree = run("tree", "d09-system-sections", &[]).ok();
+    assert!(tree.contains("system: You keep the greenhouse. Water at dawn.\n"), "{tree}");
+    assert!(tree.contains("system: It is raining.\n"), "{tree}");
+    let whole = run("tree", "d09-system-sections", &["--entry", "a0000004"]).ok();
+    assert!(whole.contains("[rules: removed]\n[addendum]\nIt is raining.\n[tool removed: hose]\n"), "{whole}");
+    for (word, expected) in [("dawn", "a0000001"), ("raining", "a0000004"), ("hose", "a0000001 a0000004")] {
+        let rows = run("tree", "d09-system-sections", &["--search", word, "--format", "jsonl"]).found();
+        let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(ids.join(" "), expected, "{word}");
+    }
+}
+
+#[test]
+fn d11_images_of_a_prompt_that_is_taken_back_are_named() {
+    let stored = run("tree", "d11-prompt-of-images", &["--entry", "user:1", "--json"]).json();
+    let image = &stored["message"]["content"][0];
+    let told = run("navigate", "d11-prompt-of-images", &["user:1", "--json"]).json();
+    assert_eq!((&told["editorText"], &told["editorImages"]), (&json!(""), &json!([image])));
+    let told = run("branch", "d11-prompt-of-images", &["user:1", "--json", "--dry-run"]).json();
+    assert_eq!((&told["selectedText"], &told["selectedImages"]), (&json!(""), &json!([image])));
+    assert_eq!(run("navigate", "d11-prompt-of-images", &["user:2", "--json"]).json().get("editorImages"), None);
+    let moved = run("navigate", "d11-prompt-of-images", &["user:1"]).ok();
+    assert!(moved.contains("images    1 image (image/png)"), "{moved}");
+    let forked = run("branch", "d11-prompt-of-images", &["user:1", "--dry-run"]);
+    assert!(forked.stderr.contains("1 image (image/png)"), "{forked:?}");
+}
+
+#[test]
+fn d12_a_skill_that_the_user_asked_for_is_a_user_s_turn() {
+    let typed = "/skill:glaze for the blue bowls";
+    let tree = run("tree", "d12-skill-prompt", &[]).ok();
+    assert!(tree.starts_with(&format!("{typed}  ·")), "{tree}");
+    assert!(tree.contains(&format!("a0000001  • user: {typed}\n")), "{tree}");
+    let rows = run("tree", "d12-skill-prompt", &["--filter", "user-only", "--format", "jsonl"]).json_lines();
+    let forks = run("branch", "d12-skill-prompt", &["--format", "jsonl"]).json_lines();
+    for rows in [rows, forks] {
+        let found: Vec<_> =
+            rows.iter().map(|row| (row["id"].as_str().unwrap(), row["text"].as_str().unwrap())).collect();
+        assert_eq!(found, [("a0000001", typed), ("a0000003", "Thin it a little")]);
+    }
+    let told = run("navigate", "d12-skill-prompt", &["user:2", "--json"]).json();
+    assert_eq!((&told["targetId"], &told["positionId"]), (&json!("a0000001"), &Value::Null));
+    assert_eq!(told["editorText"], typed);
+    let told = run("branch", "d12-skill-prompt", &["user:2", "--json", "--dry-run"]).json();
+    assert_eq!(told["selectedText"], typed);
+    // The same of an agent stays, and is not one.
+    let by_agent =
+        String::from_utf8(bytes("d12-skill-prompt")).unwrap().replace(":\"user\",\"details", ":\"agent\",\"details");
+    let told = support::run_with_input(["navigate", "-", "a0000001", "--json"], by_agent.as_bytes()).json();
+    assert_eq!((&told["positionId"], told.get("editorText")), (&json!("a0000001"), None));
+    let named = support::run_with_input(["navigate", "-", "user:2", "--json"], by_agent.as_bytes());
+    assert_eq!(named.code, 2, "{named:?}");
+}
+
+#[test]
+fn d14_search_finds_all_spellings_of_a_letter() {
+    for (word, expected) in [
+        ("caf\u{e9}", "a0000001 a0000002"),
+        ("cafe\u{301}", "a0000001 a0000002"),
+        ("ku\u{308}che", "a0000001"),
+        ("한국어", "a0000001"),
+        ("strasse", "a0000001 a0000002"),
+        ("STRAßE", "a0000001 a0000002"),
+        ("grüsse", "a0000002"),
+        ("istanbul", ""),
+        ("i\u{307}stanbul", "a0000002"),
+        ("σίσυφος", "a0000002"),
+    ] {
+        let rows = run("tree", "d14-search-normalization", &["--search", word, "--format", "jsonl"]).found();
+        let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(ids.join(" "), expected, "{word}");
     }
 }
 

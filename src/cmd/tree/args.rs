@@ -1,12 +1,15 @@
 //! The arguments of `tree`.
 
+use anyhow::Result;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::args::{FormatArg, Formats, SessionArg};
 use crate::cmd::world;
+use crate::core::session::{NodeId, Session};
 use crate::core::time::when::Period;
 use crate::core::tree::filter::Filter;
+use crate::core::tree::view::Scope;
 
 /// Print the tree of a session
 ///
@@ -39,6 +42,15 @@ pub struct TreeArgs {
     /// Show only the path from the root to the leaf
     #[arg(long)]
     pub(super) path: bool,
+    /// Show only the entries that are directly below this one
+    #[arg(long, value_name = "ENTRY", hide_short_help = true, conflicts_with_all = ["below", "path"])]
+    pub(super) children: Option<String>,
+    /// Show only the entries that are below none
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["children", "below", "path"])]
+    pub(super) roots: bool,
+    /// Show only this entry and what is below it; --depth counts from there
+    #[arg(long, value_name = "ENTRY", hide_short_help = true, conflicts_with = "path")]
+    pub(super) below: Option<String>,
     /// Show only branch points, ends of branches, and labels
     #[arg(long, conflicts_with = "tips")]
     pub(super) branches: bool,
@@ -59,7 +71,7 @@ pub struct TreeArgs {
     pub(super) until: Option<i64>,
     /// Print this entry whole; may be given several times
     #[arg(long, value_name = "ENTRY", conflicts_with_all = [
-        "search", "path", "full", "filter", "branches", "tips", "depth", "since", "until",
+        "search", "path", "children", "roots", "below", "full", "filter", "branches", "tips", "depth", "since", "until",
     ])]
     pub(super) entry: Vec<String>,
     /// Work from this entry instead of the file's leaf
@@ -114,6 +126,17 @@ impl ValueEnum for Filter {
 }
 
 impl TreeArgs {
+    /// Returns which part of the tree is to be shown.
+    pub(super) fn scope(&self, session: &Session, leaf: Option<NodeId>) -> Result<Scope> {
+        let find = |name: &str| self.session.entry(session, leaf, name);
+        Ok(match (&self.children, &self.below) {
+            (Some(name), _) => Scope::Children(find(name)?),
+            (None, Some(name)) => Scope::Below(find(name)?),
+            (None, None) if self.roots => Scope::Roots,
+            (None, None) => Scope::Whole,
+        })
+    }
+
     /// Returns the time that entries are to be of.
     pub(super) fn period(&self) -> Period {
         Period { since: self.since, until: self.until }

@@ -9,6 +9,7 @@ pub use super::new_session::NewSession;
 use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write::{self, SideEffects};
+use crate::core::entry::prompt::Prompt;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::{Error, Result};
 use crate::core::json::Raw;
@@ -23,8 +24,8 @@ use crate::core::tree::walk;
 pub struct Fork {
     /// The entry that was named.
     pub entry: NodeId,
-    /// The text of the user message that it forks at.
-    pub selected_text: Option<String>,
+    /// What the user sent where it forks.
+    pub selected: Option<Prompt>,
     /// The entries to copy, in order, without labels.
     pub kept: Vec<NodeId>,
     /// The path with its labels.
@@ -52,8 +53,8 @@ impl Fork {
             let what = what_is(session, entry);
             return Err(Error::NotAUserMessage { id: session.id(entry).to_owned(), what, nearest });
         }
-        let selected_text = Some(bodies.entry(entry)?.full_text());
-        Ok(Self { selected_text, ..Self::up_to(session, entry, session.parent(entry)) })
+        let selected = Some(Prompt::of(bodies.entry(entry)?));
+        Ok(Self { selected, ..Self::up_to(session, entry, session.parent(entry)) })
     }
 
     /// Plans a copy up to and including an entry.
@@ -64,7 +65,7 @@ impl Fork {
     fn up_to(session: &Session, entry: NodeId, last: Option<NodeId>) -> Self {
         let path = walk::path(session, last);
         let kept = path.iter().copied().filter(|&node| !is_label(session, node)).collect();
-        Self { entry, selected_text: None, kept, path }
+        Self { entry, selected: None, kept, path }
     }
 
     /// Returns what the new session leaves out or leaves open.
@@ -261,8 +262,11 @@ mod tests {
         check(&session, "--at b2", "u1 a1 b1 b2");
         check(&session, "--at a2", "u1 a1 u2 a2");
         let before = fork(&session, "b1").fork;
-        assert_eq!((ids(&session, [before.entry]), before.selected_text.as_deref()), ("b1".to_owned(), Some("other")));
-        assert_eq!(fork(&session, "--at b1").fork.selected_text, None);
+        assert_eq!(
+            (ids(&session, [before.entry]), before.selected.map(|prompt| prompt.text).as_deref()),
+            ("b1".to_owned(), Some("other"))
+        );
+        assert_eq!(fork(&session, "--at b1").fork.selected, None);
     }
 
     #[test]

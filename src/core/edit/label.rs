@@ -59,15 +59,26 @@ pub fn read_list(session: &Session, leaf: Option<NodeId>, text: &str) -> Result<
     if edits.is_empty() { Err(Error::usage("no labels in it", FORM)) } else { Ok(edits) }
 }
 
-/// Writes label entries to a file, as children of `parent` or of the leaf.
+/// Returns where new labels go to start a new root.
+///
+/// # Errors
+/// [`Error::Usage`] for a file that stores its leaf, where only a mark leads there.
+pub fn root(session: &Session) -> Result<Anchor> {
+    if session.stores_leaf() {
+        let hint = "`navigate --root --save` moves the leaf there first";
+        return Err(Error::usage("in a file that stores its leaf a label cannot start a new root", hint));
+    }
+    Ok(Anchor::At(None))
+}
+
+/// Writes label entries to a file, at the leaf or elsewhere.
 pub fn write(
     edits: &[LabelEdit],
     file: SessionFile<'_>,
     session: &Session,
-    parent: Option<NodeId>,
+    anchor: Anchor,
     ids: &mut IdsAndTime<'_>,
 ) -> Result<Committed> {
-    let anchor = parent.map_or(Anchor::Leaf, |parent| Anchor::At(Some(session.id(parent).to_owned())));
     let needs = edits.iter().map(|edit| edit.target.clone()).collect();
     let commit = Commit { file, anchor, guard: Guard::None, needs };
     commit.write(session, ids, &mut |draft| edits.iter().for_each(|edit| edit.append(draft)))

@@ -6,6 +6,7 @@
 
 pub mod header;
 pub mod preview;
+pub mod prompt;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,6 +18,9 @@ use crate::core::time::Stamp;
 pub use names::{Kind, Role, StopReason, Traits};
 
 mod names;
+
+/// The custom type of a message that has the text of a skill.
+pub(crate) const SKILL: &str = "skill-prompt";
 
 /// The types of content blocks that readers distinguish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -359,7 +363,18 @@ impl<'l> Entry<'l> {
             Some(b"\"aborted\"") => StopReason::Aborted,
             Some(_) => StopReason::Other,
         };
-        Traits { kind: self.kind(), role: self.role(), stop, has_text: self.texts().any(text::has_words) }
+        let role = if self.is_skill_of_user() { Role::User } else { self.role() };
+        Traits { kind: self.kind(), role, stop, has_text: self.texts().any(text::has_words) }
+    }
+
+    /// Returns whether the entry has the text of a skill, whoever asked for it.
+    pub(crate) fn is_skill(self) -> bool {
+        self.kind() == Kind::CustomMessage && self.get_str("customType").as_deref() == Some(SKILL)
+    }
+
+    /// Returns whether the entry has the text of a skill that a person asked for.
+    fn is_skill_of_user(self) -> bool {
+        self.is_skill() && self.get_str("attribution").as_deref() == Some("user")
     }
 
     fn content_place(self) -> &'l ContentSpans {

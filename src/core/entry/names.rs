@@ -177,7 +177,7 @@ pub enum StopReason {
 pub struct Traits {
     /// The entry's type.
     pub kind: Kind,
-    /// The role of its message.
+    /// The role of its message; [`Role::User`] also for a skill that the user asked for.
     pub role: Role,
     /// How its message ended.
     pub stop: StopReason,
@@ -186,9 +186,9 @@ pub struct Traits {
 }
 
 impl Traits {
-    /// Returns whether it is a message of the user.
+    /// Returns whether it is what the user sent: a message, or a command for a skill.
     pub fn is_user(self) -> bool {
-        self.kind == Kind::Message && self.role == Role::User
+        self.role == Role::User
     }
 }
 

@@ -3,8 +3,8 @@
 
 use unicode_segmentation::GraphemeCursor;
 
-use crate::core::entry::{BlockKind, Entry, Kind, Role, StopReason};
-use crate::core::json::text::WordWriter;
+use crate::core::entry::{BlockKind, Entry, Kind, Role, StopReason, prompt};
+use crate::core::json::text::{self, WordWriter};
 use crate::core::json::{self, Raw};
 
 /// The most characters of an entry's text.
@@ -24,6 +24,11 @@ const ARGUMENTS: usize = 40;
 pub fn write(out: &mut String, entry: Entry<'_>) {
     match entry.kind() {
         Kind::Message => message(out, entry),
+        Kind::CustomMessage if let Some(typed) = prompt::typed(entry) => {
+            let start = out.len();
+            WordWriter::new(out, LIMIT + CLUSTER).push_str(&typed);
+            cut_at_limit(out, start);
+        }
         Kind::CustomMessage => labelled(out, entry.get("customType"), "custom", |out| content(out, entry)),
         Kind::BranchSummary => tagged(out, "[branch summary]: ", entry.get("summary")),
         Kind::Compaction => {
@@ -64,6 +69,7 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
             words.push_json(path);
             words.push_str(&known.range());
         }
+        "edit" if path.is_empty() => words.push_str(&patched_path(known.input.unwrap_or_default())),
         "write" | "edit" => words.push_json(path),
         "bash" => words.push_str(&cut(COMMAND, |command| command.push_json(known.command.unwrap_or_default()))),
         "grep" => {
@@ -79,13 +85,24 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
         }
         "ls" => words.push_json(here),
         _ => {
-            let arguments = arguments.map(compact).unwrap_or_default();
             words.push_str(name);
             words.push_str(": ");
-            words.push_str(&cut(ARGUMENTS, |words| words.push_str(&arguments)));
+            if !known.write_main(&mut words) {
+                let arguments = arguments.map(compact).unwrap_or_default();
+                words.push_str(&cut(ARGUMENTS, |words| words.push_str(&arguments)));
+            }
         }
     }
     out.push(']');
+}
+
+/// Returns the path that the head of a patch names: `[path#tag]` on its first line, after one that opens it.
+fn patched_path(input: &[u8]) -> String {
+    let input = text::decode(input);
+    let mut lines = input.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("*** Begin"));
+    let head = lines.next().unwrap_or_default();
+    let path = head.strip_prefix('[').and_then(|head| head.strip_suffix(']')).unwrap_or(head);
+    path.rsplit_once('#').map_or(path, |(path, _)| path).to_owned()
 }
 
 /// The arguments of a tool call that rows show. They are found in one pass, since the others may hold
@@ -96,6 +113,11 @@ struct CallArguments<'a> {
     file_path: Option<&'a [u8]>,
     command: Option<&'a [u8]>,
     pattern: Option<&'a [u8]>,
+    paths: Option<Raw<'a>>,
+    query: Option<&'a [u8]>,
+    url: Option<&'a [u8]>,
+    task: Option<&'a [u8]>,
+    input: Option<&'a [u8]>,
     offset: Option<f64>,
     limit: Option<f64>,
 }
@@ -109,12 +131,49 @@ impl<'a> CallArguments<'a> {
                 b"file_path" => known.file_path = value.string_body(),
                 b"command" => known.command = value.string_body(),
                 b"pattern" => known.pattern = value.string_body(),
+                b"paths" => known.paths = Some(value),
+                b"query" => known.query = value.string_body(),
+                b"url" => known.url = value.string_body(),
+                b"task" => known.task = value.string_body(),
+                b"input" => known.input = value.string_body(),
                 b"offset" => known.offset = value.number(),
                 b"limit" => known.limit = value.number(),
                 _ => {}
             }
         }
         known
+    }
+
+    /// Writes what a tool that is not known is about: a command, a pattern and where it is looked for, paths,
+    /// a query, an address or a task. Returns whether there is one of them.
+    fn write_main(&self, words: &mut WordWriter<'_>) -> bool {
+        if let Some(command) = self.command {
+            words.push_str(&cut(COMMAND, |words| words.push_json(command)));
+            return true;
+        }
+        if let Some(pattern) = self.pattern {
+            words.push_json(pattern);
+        }
+        let listed = || self.paths.into_iter().flat_map(|paths| paths.elements().filter_map(Raw::string_body));
+        let named = self.path.or(self.file_path).or(self.paths.and_then(Raw::string_body));
+        for (at, path) in named.into_iter().chain(listed()).enumerate() {
+            words.push_str(if at > 0 {
+                ", "
+            } else if self.pattern.is_some() {
+                " in "
+            } else {
+                ""
+            });
+            words.push_json(path);
+            if words.is_full() {
+                break;
+            }
+        }
+        if self.pattern.is_some() || named.is_some() || listed().next().is_some() {
+            return true;
+        }
+        let other = self.query.or(self.url).or(self.task);
+        other.inspect(|other| words.push_str(&cut(LIMIT, |words| words.push_json(other)))).is_some()
     }
 
     /// Returns the range of lines of a `read` call, as `:first-last`; empty for the whole file.
@@ -133,6 +192,7 @@ impl<'a> CallArguments<'a> {
 fn message(out: &mut String, entry: Entry<'_>) {
     let inner = |name: &str| entry.message().and_then(|message| message.get(name));
     match entry.role() {
+        Role::System if !entry.traits().has_text && sections(out, entry) => {}
         Role::User | Role::Developer | Role::System => content(out, entry),
         Role::Assistant => assistant(out, entry),
         Role::ToolResult => bracket(out, "", entry.tool_name().as_deref().unwrap_or("tool")),
@@ -155,6 +215,18 @@ fn message(out: &mut String, entry: Entry<'_>) {
         }
         Role::None => out.push_str("[malformed message]"),
     }
+}
+
+/// Writes the sections of a system message, and returns whether it has any.
+fn sections(out: &mut String, entry: Entry<'_>) -> bool {
+    let mut words = WordWriter::new(out, LIMIT);
+    for (_, section) in entry.message().and_then(|message| message.get("sections")).iter().flat_map(|it| it.members()) {
+        if !words.is_empty() {
+            words.push_str(" ");
+        }
+        words.push_json(section.string_body().unwrap_or_default());
+    }
+    !words.is_empty()
 }
 
 fn assistant(out: &mut String, entry: Entry<'_>) {
@@ -311,6 +383,12 @@ mod tests {
         of(r#"{"role":"bashExecution","command":"ls -l"}"#, "[bash]: ls -l");
         of(r#"{"role":"custom","customType":"note","content":"x"}"#, "[note]: x");
         of(r#"{"role":"fileMention","files":[{"path":"a"},{"path":"b"}]}"#, "[files: a, b]");
+        of(
+            r#"{"role":"system","content":"","sections":{"a":"Be kind.","b":null,"c":"Be brief."}}"#,
+            "Be kind. Be brief.",
+        );
+        of(r#"{"role":"system","content":"So","sections":{"a":"x"}}"#, "So");
+        of(r#"{"role":"system","content":"","sections":{"a":null}}"#, "(empty)");
         of(r#"{"role":"alien"}"#, "[malformed message: role alien]");
         of("null", "[malformed message]");
     }
@@ -346,6 +424,16 @@ mod tests {
         of("grep", r#"{"pattern":"a|b"}"#, "[grep: /a|b/ in .]");
         of("find", r#"{"pattern":"*.rs","path":"src"}"#, "[find: *.rs in src]");
         of("ls", "{}", "[ls: .]");
+        of("exec", r#"{"command":"make all"}"#, "[exec: make all]");
+        of("glob", r#"{"pattern":"*.md","path":"doc"}"#, "[glob: *.md in doc]");
+        of("search", r#"{"paths":["a","b"],"pattern":"x y"}"#, "[search: x y in a, b]");
+        of("search", r#"{"query":"how to"}"#, "[search: how to]");
+        of("open", r#"{"paths":"a;b"}"#, "[open: a;b]");
+        of("fetch", r#"{"url":"https://x.example/a"}"#, "[fetch: https://x.example/a]");
+        of("task", r#"{"agent":"x","task":"dig\n deep"}"#, "[task: dig deep]");
+        of("edit", r#"{"input":"[src/a#b.rs#a1b2]\nPUT 3.=3:\n+x"}"#, "[edit: src/a#b.rs]");
+        of("edit", r#"{"input":"*** Begin Patch\n[a.rs#a1b2]\n"}"#, "[edit: a.rs]");
+        of("mine", r#"{"path":7,"paths":[]}"#, r#"[mine: {"path":7,"paths":[]}]"#);
         of("mine", r#"{ "a": 1, "b": "x y" }"#, r#"[mine: {"a":1,"b":"x y"}]"#);
     }
 }

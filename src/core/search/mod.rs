@@ -4,6 +4,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use caseless::Caseless;
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
+
 use crate::core::entry::Entry;
 use crate::core::json::text;
 
@@ -32,6 +36,9 @@ const NAMES: [&str; 13] = [
     "text",
 ];
 
+/// How many bytes of marks may follow a word at the end of a piece.
+const MARKS: usize = 64;
+
 /// How many characters of a text an excerpt has before the word.
 const BEFORE: usize = 40;
 /// How many it has after the word.
@@ -59,7 +66,7 @@ pub struct Excerpt {
 impl Query {
     /// Makes a query of words that are separated by white space.
     pub fn new(text: &str) -> Self {
-        Self(text.split_whitespace().map(str::to_lowercase).collect())
+        Self(text.split_whitespace().map(folded).collect())
     }
 
     /// Returns whether an entry has all words in its texts, its names, its label, or its row.
@@ -67,8 +74,8 @@ impl Query {
         let mut missing: Vec<_> = self.0.iter().map(String::as_str).collect();
         let mut look = |text: &str| {
             let longest = missing.iter().map(|word| word.len()).max().unwrap_or(0);
-            pieces(text, longest, |_, _, lower| {
-                missing.retain(|word| !lower.contains(word));
+            pieces(text, longest, |_, _, folded| {
+                missing.retain(|word| !folded.contains(word));
                 missing.is_empty()
             })
         };
@@ -171,16 +178,46 @@ fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
             return true;
         }
     }
+    let sections = message.and_then(|message| message.get("sections"));
+    if sections.iter().flat_map(|sections| sections.members()).any(|(_, section)| look(section.str())) {
+        return true;
+    }
+    for list in ["toolsAdded", "toolsRemoved"] {
+        let tools = message.and_then(|message| message.get(list));
+        if tools.iter().flat_map(|tools| tools.elements()).any(|tool| look(tool.get_str("name"))) {
+            return true;
+        }
+    }
     let files = message.and_then(|message| message.get("files"));
     let mut files = files.iter().flat_map(|files| files.elements());
     files.any(|file| look(file.get_str("content")))
 }
 
-/// Returns the byte range of a word, given in lower case, at its first occurrence.
+/// Returns a text with all its letters in one case and in one spelling, so that equal texts are the same.
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|char: char| !char.is_ascii()) {
+        // A mark may join the letter before it.
+        let start = start.saturating_sub(1);
+        let (plain, other) = rest.split_at(rest.floor_char_boundary(start));
+        out.extend(plain.chars().map(|char| char.to_ascii_lowercase()));
+        let end = other.char_indices().skip(1).find(|(_, char)| char.is_ascii()).map_or(other.len(), |(end, _)| end);
+        out.extend(other[..end].nfd().default_case_fold().nfc());
+        rest = &other[end..];
+    }
+    out.extend(rest.chars().map(|char| char.to_ascii_lowercase()));
+    out
+}
+
+/// Returns the byte range of a word, given folded, at its first occurrence.
 fn find(text: &str, word: &str) -> Option<Range<usize>> {
     let mut place = None;
-    pieces(text, word.len(), |start, piece, lower| {
-        place = lower.find(word).map(|at| {
+    pieces(text, word.len(), |start, piece, folded| {
+        place = folded.find(word).map(|at| {
             let end = start + original(piece, at + word.len(), true);
             start + original(piece, at, false)..end
         });
@@ -189,36 +226,39 @@ fn find(text: &str, word: &str) -> Option<Range<usize>> {
     place
 }
 
-/// Returns the offset in a text of an offset in its lower case. Within the lower case of one character
-/// it is that character's start, or its end if `end` is set.
-fn original(text: &str, lower_at: usize, end: bool) -> usize {
-    let mut lower = 0;
-    for (at, char) in text.char_indices() {
-        let width = char.to_lowercase().map(char::len_utf8).sum::<usize>();
-        if lower >= lower_at || (lower + width > lower_at && !end) {
+/// Returns the offset in a text of an offset in what it is folded to. Within what one letter is folded to it is
+/// that letter's start, or its end if `end` is set.
+fn original(text: &str, folded_at: usize, end: bool) -> usize {
+    if text.is_ascii() {
+        return folded_at;
+    }
+    let mut before = 0;
+    for (at, letter) in text.grapheme_indices(true) {
+        let width = folded(letter).len();
+        if before >= folded_at || (before + width > folded_at && !end) {
             return at;
         }
-        lower += width;
+        before += width;
     }
     text.len()
 }
 
-/// Passes a text to `look` in pieces, each with its offset and in lower case, until it returns true;
+/// Passes a text to `look` in pieces, each with its offset and folded, until it returns true;
 /// returns whether it did. A word of up to `longest` bytes is whole in one of the pieces.
 fn pieces(text: &str, longest: usize, mut look: impl FnMut(usize, &str, &str) -> bool) -> bool {
     let mut from = 0;
     loop {
         let to = text.floor_char_boundary(from + PIECE.max(8 * longest));
         let piece = &text[from..to];
-        if look(from, piece, &piece.to_lowercase()) {
+        if look(from, piece, &folded(piece)) {
             return true;
         }
         if to == text.len() {
             return false;
         }
-        // A word may stand across the end of a piece. Some characters have a lower case of
-        // another length, but no form is more than three times as long as the other.
-        from = text.floor_char_boundary(to - 3 * longest);
+        // A word may stand across the end of a piece. Folding changes the length, but no letter of a word is
+        // more than four times as long as what it is folded to; and marks may follow it.
+        from = text.floor_char_boundary(to - 4 * longest - MARKS);
     }
 }
 
@@ -228,7 +268,7 @@ mod tests {
     use crate::core::entry::Scan;
 
     fn finds(text: &str, word: &str) -> bool {
-        find(text, word).is_some_and(|place| text[place].to_lowercase() == word)
+        find(text, word).is_some_and(|place| super::folded(&text[place]) == word)
     }
 
     #[test]
@@ -252,6 +292,12 @@ mod tests {
         // The lower case of the first is longer, that of the second is shorter.
         assert_eq!(places("stanbul kelvin", "İSTANBUL \u{212a}elvin"), "STANBUL|\u{212a}elvin");
         assert_eq!(places("i", "İ"), "İ");
+        // Letters that are folded to several, and those that are spelled with marks.
+        assert_eq!(places("strasse", "Die STRAßE, strasse"), "STRAßE|strasse");
+        assert_eq!(places("caf\u{e9}", "Cafe\u{301} CAFÉ"), "Cafe\u{301}|CAFÉ");
+        assert_eq!(places("cafe", "caf\u{e9} cafe\u{301} cafe"), "cafe");
+        assert_eq!(places("한", "\u{1112}\u{1161}\u{11ab}국"), "\u{1112}\u{1161}\u{11ab}");
+        assert_eq!(places("σίσυφος", "ΣΊΣΥΦΟΣ"), "ΣΊΣΥΦΟΣ");
         assert_eq!(places("", "all"), "");
         assert_eq!(Query::new("b c").missing_in("A B"), Some("c"));
         assert_eq!(Query::new("").missing_in(""), None);

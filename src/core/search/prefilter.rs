@@ -3,9 +3,9 @@
 //! A word of plain ASCII has the same bytes in a line and in its text, except for case, unless the line
 //! has escapes, or the text is joined from several blocks. Must never rule out an entry that matches.
 
-use memchr::memmem::{self, Finder};
+use memchr::memmem::Finder;
 
-use super::{PIECE, Query};
+use super::{PIECE, Query, folded};
 
 /// Searches lines for the words of a query.
 #[derive(Debug)]
@@ -43,14 +43,15 @@ impl<'q> Prefilter<'q> {
         if missing.is_empty() || self.is_unsure(line) {
             return true;
         }
-        let has = |text: &str, word: &Finder<'_>| word.find(text.to_lowercase().as_bytes()).is_some();
+        let has = |text: &str, word: &Finder<'_>| word.find(folded(text).as_bytes()).is_some();
         missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
     }
 
     /// Returns whether a word may be in the text although it is not in the line.
     fn is_unsure(&self, line: &[u8]) -> bool {
-        // The only characters beyond ASCII whose lower case is, or begins with, one of ASCII.
-        let folds = ["\u{130}", "\u{212a}"].iter().any(|char| memmem::find(line, char.as_bytes()).is_some());
+        let folds =
+            || std::str::from_utf8(line).map_or(true, |text| text.chars().any(|char| char > '\u{7f}' && folds(char)));
+        let folds = !line.is_ascii() && folds();
         // A text of several blocks is searched as one text; each block has `"text"` twice.
         folds
             || self.texts.find_iter(line).nth(2).is_some()
@@ -63,7 +64,14 @@ impl<'q> Prefilter<'q> {
 fn may_be_plain(digits: &[u8]) -> bool {
     let digits = digits.get(..4).and_then(|digits| std::str::from_utf8(digits).ok());
     let code = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
-    code.is_none_or(|code| (0x20..0x80).contains(&code) || [0x130, 0x212a].contains(&code))
+    let is_plain = |code: u16| (0x20..0x80).contains(&code) || char::from_u32(code.into()).is_some_and(folds);
+    code.is_none_or(is_plain)
+}
+
+/// Returns whether a character beyond ASCII is folded to something with ASCII in it: ligatures, letters that
+/// stand for several, and a few that are the same as one of ASCII.
+fn folds(char: char) -> bool {
+    matches!(char, 'ß' | 'İ' | 'ŉ' | 'ſ' | 'ǰ' | '\u{37e}' | 'ẖ'..='ẛ' | 'ẞ' | '\u{1fef}' | '\u{212a}' | 'ﬀ'..='ﬆ')
 }
 
 #[cfg(test)]
@@ -74,6 +82,13 @@ mod tests {
         let query = Query::new(word);
         let found = Prefilter::new(&query).may_match(line.as_bytes(), Some("Label"), "the Row");
         assert_eq!(found, expected, "{word} in {line}");
+    }
+
+    #[test]
+    fn every_character_that_is_folded_to_ascii_is_known() {
+        for char in ('\u{80}'..=char::MAX).filter(|&char| !super::folds(char)) {
+            assert!(!super::folded(&char.to_string()).bytes().any(|byte| byte.is_ascii()), "{char:?}");
+        }
     }
 
     #[test]

@@ -266,6 +266,7 @@ impl Session {
     pub fn role_name(&self, node: NodeId) -> Option<&'static str> {
         match self.traits(node).role {
             Role::HookMessage if self.version < CURRENT => Role::Custom.name(),
+            _ if self.traits(node).kind != Kind::Message => None,
             role => role.name(),
         }
     }
@@ -275,7 +276,7 @@ impl Session {
         self.nodes[node.index()].stamp
     }
 
-    /// Returns whether an entry is a user message.
+    /// Returns whether an entry is what the user sent.
     pub fn is_user(&self, node: NodeId) -> bool {
         self.traits(node).is_user()
     }

@@ -19,16 +19,49 @@ use crate::core::time::when::Period;
 pub(crate) struct View<'a> {
     /// Which kinds of entries.
     pub filter: Filter,
+    /// Which part of the tree.
+    pub scope: Scope,
     /// Whether only the path to the leaf.
     pub path: bool,
     /// Of which time.
     pub period: Period,
     /// With which words.
     pub search: Option<Search<'a>>,
-    /// At most how many steps below the root.
+    /// At most how many steps below the root, or below the entry of [`Scope::Below`].
     pub depth: Option<u32>,
     /// Whether only branch points, ends of branches and labels.
     pub branches: bool,
+}
+
+/// A part of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All of it.
+    #[default]
+    Whole,
+    /// The roots.
+    Roots,
+    /// The entries that are directly below this one.
+    Children(NodeId),
+    /// This entry and all that is below it.
+    Below(NodeId),
+}
+
+impl Scope {
+    /// Returns for every entry whether it is in this part. `order` holds all entries, parents first.
+    fn entries(self, session: &Session, order: &[NodeId]) -> Vec<bool> {
+        let mut within = vec![false; session.len()];
+        for &node in order {
+            let (parent, is_child) = (session.parent(node), !session.is_mark(node));
+            within[node.index()] = match self {
+                Self::Whole => true,
+                Self::Roots => is_child && parent.is_none(),
+                Self::Children(of) => is_child && parent == Some(of),
+                Self::Below(top) => node == top || parent.is_some_and(|parent| within[parent.index()]),
+            };
+        }
+        within
+    }
 }
 
 /// A search in the entries of a view.
@@ -78,9 +111,15 @@ impl View<'_> {
     pub(crate) fn show(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<ShownTree> {
         let session = bodies.session();
         let order = walk::display_order(session, leaf);
-        let (shown, timeless) = self.passing(bodies, leaf)?;
+        let within = self.scope.entries(session, &order);
+        let (shown, timeless) = self.passing(bodies, leaf, &within)?;
         let depths = self.depth.map(|most| (walk::depths(session, &order), most));
-        let is_deep = |node: NodeId| depths.as_ref().is_some_and(|(depths, most)| depths[node.index()] > *most);
+        let is_deep = |node: NodeId| {
+            depths.as_ref().is_some_and(|(depths, most)| {
+                let top = if let Scope::Below(top) = self.scope { depths[top.index()] } else { 0 };
+                depths[node.index()].saturating_sub(top) > *most
+            })
+        };
         let mut shape = Shape::new(session, &order, |node| shown[node.index()] && !is_deep(node));
         let rowless = shape.omit_below(session.nodes().filter(|&node| shown[node.index()] && is_deep(node)));
         let is_empty = !shown.contains(&true);
@@ -89,7 +128,7 @@ impl View<'_> {
 
     /// Returns for every entry whether it is shown where depth does not matter, and of how many the time
     /// cannot be read.
-    fn passing(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<(Vec<bool>, usize)> {
+    fn passing(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>, within: &[bool]) -> Result<(Vec<bool>, usize)> {
         let session = bodies.session();
         let on_path = self.path.then(|| walk::active(session, leaf));
         // Version 3 may say other things than what is stored.
@@ -99,7 +138,8 @@ impl View<'_> {
         for node in session.nodes() {
             self.search.iter().for_each(|search| (search.step)());
             let label = session.label(node).map(|label| label.name.as_str());
-            if !self.filter.shows(session.traits(node), label.is_some(), Some(node) == leaf)
+            if !within[node.index()]
+                || !self.filter.shows(session.traits(node), label.is_some(), Some(node) == leaf)
                 || on_path.as_ref().is_some_and(|path| !path[node.index()])
             {
                 continue;
@@ -156,7 +196,7 @@ impl ShownTree {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::{Search, View};
+    use super::{Scope, Search, View};
     use crate::core::entry::{Kind, Role, StopReason, Traits};
     use crate::core::search::Query;
     use crate::core::session::body::Bodies;
@@ -179,6 +219,8 @@ mod tests {
         const DAY: i64 = 1_767_225_600_000;
         let session = session(&lines());
         let all = View { filter: Filter::All, ..View::default() };
+        let children = |id| View { scope: Scope::Children(node(&session, id).unwrap()), ..all };
+        let below = |id| View { scope: Scope::Below(node(&session, id).unwrap()), ..all };
         let query = |text: &str| Box::leak(Box::new(Query::new(text)));
         let search =
             |text: &str| Some(Search { query: query(text), row: &|_, words| words.to_uppercase(), step: &|| {} });
@@ -203,6 +245,13 @@ mod tests {
             ("words in time", View { search: search("e"), period: late, ..all }, "b2", "u3", 1, 0),
             ("depth", View { depth: Some(1), ..all }, "b2", "u1 a1", 0, 0),
             ("too deep", View { depth: Some(1), search: search("other"), ..all }, "b2", "-", 0, 1),
+            ("roots", View { scope: Scope::Roots, ..all }, "b2", "u1", 0, 0),
+            ("children", children("a1"), "b2", "b1 u2 c1", 0, 0),
+            ("children, filtered", View { filter: Filter::UserOnly, ..children("a1") }, "b2", "b1 u2", 0, 0),
+            ("children of a tip", children("b2"), "b2", "-", 0, 0),
+            ("below", below("u2"), "b2", "u2 a2 t2 u3 a3", 0, 0),
+            ("depth below", View { depth: Some(1), ..below("u2") }, "b2", "u2 a2", 0, 0),
+            ("words below", View { search: search("first"), ..below("u2") }, "b2", "-", 0, 0),
             ("branches", View { branches: true, ..all }, "b2", "a1 b2 u2 a3 l1", 0, 0),
             ("branches and depth", View { branches: true, depth: Some(2), ..all }, "b2", "a1 b1 u2 c1", 0, 0),
         ];

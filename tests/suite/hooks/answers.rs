@@ -267,11 +267,11 @@ fn answer_of_up_to_16_mib_is_accepted() {
     let old = bytes(&scene.session);
     fs::write(scene.tool("long.answer"), [vec![b' '; LIMIT - 1], b"{}".to_vec()].concat()).unwrap();
     fs::remove_file(scene.tool("order")).unwrap();
-    let run = scene.run("navigate s.jsonl u2 --save --json", &["--hook", &hook]);
+    let run = scene.run("navigate s.jsonl t2 --save --json", &["--hook", &hook]);
     scene.refused(&old, &run, "hook-failed");
     fs::remove_file(scene.tool("order")).unwrap();
     // It would go on for ever.
     let hook = scene.hook("endless", "while :; do cat \"$T/long.answer\"; done");
-    let run = scene.run("navigate s.jsonl u2 --save --json", &["--hook", &hook]);
+    let run = scene.run("navigate s.jsonl t2 --save --json", &["--hook", &hook]);
     scene.refused(&old, &run, "hook-failed");
 }

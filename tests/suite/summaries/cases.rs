@@ -211,7 +211,7 @@ fn text_output_says_that_there_was_nothing_to_summarize() {
     let scene = Scene::new(wordless());
     let run = scene.run("navigate s.jsonl a1 --summarize --summarizer false", &[]);
     assert_eq!(run.code, 0);
-    assert!(run.stderr.contains("without a summary"), "{run:?}");
+    assert!(run.stderr.contains("has any text: nothing is written"), "{run:?}");
     assert_eq!(scene.run("navigate s.jsonl a1 --summarize --summarizer false --quiet", &[]).stderr, "");
 }
 

@@ -24,6 +24,17 @@ fn one(scratch: &Scratch, args: &[&str]) -> Value {
 }
 
 #[test]
+fn label_can_start_a_new_root() {
+    let scratch = forked();
+    let old = bytes(&scratch);
+    let run = scratch.run("label s.jsonl u1 start --root --json");
+    assert_eq!(warnings(&run), ["leaf-moved"]);
+    let [line] = &appended(&old, &bytes(&scratch))[..] else { panic!("not one line") };
+    assert_eq!((&line["type"], &line["parentId"], &line["targetId"]), (&json!("label"), &Value::Null, &json!("u1")));
+    assert_eq!(scratch.run("label s.jsonl u1 start --root --leaf u1").code, 2);
+}
+
+#[test]
 fn hidden_or_duplicate_label_gets_hint() {
     let lines = [
         message("u1", "", "user", "hello"),

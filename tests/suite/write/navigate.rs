@@ -95,7 +95,11 @@ impl Case {
     fn check(&self, session: impl Fn() -> Scratch + Copy) {
         self.look(session, &[], &[]);
         for args in [&["--save"][..], &["--summary", "x"], &["--summary", "x", "--label", "y", "--save"]] {
-            self.look(session, &[args, &["--dry-run"]].concat(), &["dryRun"]);
+            let told = self.look(session, &[args, &["--dry-run"]].concat(), &["dryRun", "wouldWrite"]);
+            let more = if args[0] == "--summary" { &["summaryEntry", "fromExtension"][..] } else { &[] };
+            let (new, done) = self.write(session, args, more);
+            let types: Vec<_> = new.iter().map(|line| &line["type"]).collect();
+            assert_eq!((&told["wouldWrite"], &told["context"]), (&json!(types), &done["context"]), "{args:?}");
         }
         let (new, _) = self.write(session, &["--save"], &[]);
         assert_eq!(new.len(), 1);
@@ -154,7 +158,8 @@ fn is_label(line: &Value, target: &Value) {
 #[track_caller]
 fn same_context(scratch: &Scratch, told: &Value, args: &[&str]) {
     let shown = scratch.args([&["context", "s.jsonl", "--json"], args].concat()).json();
-    assert_eq!(told["context"]["messages"], shown["messages"].as_array().unwrap().len());
+    let would_add = told.get("wouldWrite").is_some_and(|types| types[0] == "branch_summary");
+    assert_eq!(told["context"]["messages"], shown["messages"].as_array().unwrap().len() + usize::from(would_add));
     for key in ["thinkingLevel", "models", "mode"] {
         assert_eq!(told["context"][key], shown[key]);
     }
@@ -222,6 +227,77 @@ fn move_to_own_leaf_option_can_be_saved() {
     assert_eq!((&line["parentId"], &line["customType"]), (&json!("t2"), &json!("session-tree/leaf")));
     assert_eq!((&told["oldLeafId"], &told["newLeafId"]), (&json!("t2"), &line["id"]));
     assert_eq!((&told["written"], &told["entriesToSummarize"]), (&json!([line["id"]]), &json!([])));
+}
+
+#[test]
+fn exact_goes_to_the_entry_itself() {
+    case("u2 --exact", ["b2", "u2", "u2", "a1"], "b1 b2", None).check(forked);
+    case("b1 --exact", ["b2", "b1", "b1", "b1"], "b2", None).check(forked);
+    stays(forked, "u2 --leaf u2 --exact", "u2", None, &[]);
+}
+
+#[test]
+fn from_root_leaves_nothing_behind() {
+    case("t2 --from-root", ["", "t2", "t2", ""], "", None).check(forked);
+    case("u1 --from-root", ["", "u1", "", ""], "", Some("first")).check(forked);
+    stays(forked, "--root --from-root", "", None, &[]);
+}
+
+#[test]
+fn move_that_is_saved_already_is_not_saved_again() {
+    for args in ["t2 --save", "u2 --save", "--root --save", "t2 --leaf t2 --save"] {
+        let scratch = forked();
+        let line = format!("navigate s.jsonl --json {args}");
+        let first = scratch.run(&line).json();
+        let saved = bytes(&scratch);
+        for more in ["", " --dry-run"] {
+            let told = scratch.run(&format!("{line}{more}"));
+            assert_eq!(warnings(&told), ["noop"], "{args}");
+            let told = told.json();
+            assert_eq!(
+                (&told["noop"], &told["written"], &told["entriesToSummarize"]),
+                (&json!(true), &json!([]), &json!([]))
+            );
+            for id in ["oldLeafId", "positionId", "newLeafId"] {
+                assert_eq!(told[id], first["newLeafId"], "{args}: {id}");
+            }
+            assert_eq!(told.get("editorText"), first.get("editorText"));
+            untouched(&scratch, &saved);
+        }
+        // A label or a move elsewhere is written.
+        assert_eq!(scratch.run("navigate s.jsonl a2 --save --json --dry-run").json()["wouldWrite"], json!(["custom"]));
+    }
+}
+
+#[test]
+fn dry_run_is_the_same_noop_as_the_move() {
+    for (args, is_noop, types) in [
+        ("t2 --leaf t2 --save", false, json!(["custom"])),
+        ("@ --save", true, json!([])),
+        ("u2 --label x --save", false, json!(["custom", "label"])),
+        ("u2", false, json!([])),
+    ] {
+        let told = forked().run(&format!("navigate s.jsonl --json --dry-run {args}")).json();
+        assert_eq!((&told["noop"], &told["wouldWrite"]), (&json!(is_noop), &types), "{args}");
+    }
+    let text = forked().run("navigate s.jsonl u2 --label x --save --dry-run").ok();
+    assert!(text.contains("to write  custom, label\n"), "{text}");
+}
+
+#[test]
+fn the_summarizer_s_prompt_is_printed_without_asking_it() {
+    let line = "navigate s.jsonl u2 --summarize --dry-run --prompt";
+    let text = forked().run(line).ok();
+    assert!(text.starts_with("<conversation>\n[User] other\n"), "{text}");
+    assert_eq!(forked().run(&format!("{line} --json")).json()["prompt"], text);
+    assert_eq!(forked().run("navigate s.jsonl u2 --summarize --prompt").code, 2);
+}
+
+#[test]
+fn without_an_entry_the_hint_names_root() {
+    let run = forked().run("navigate s.jsonl");
+    assert!(run.code == 2 && run.stderr.contains("hint: `--root` instead of ENTRY"), "{run:?}");
+    assert!(error(&forked().run("navigate s.jsonl --json"))["hint"].as_str().unwrap().contains("`--root`"));
 }
 
 #[test]

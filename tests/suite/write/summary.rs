@@ -121,7 +121,8 @@ fn text_output_says_what_moved_and_how_to_resume() {
     let rows = [("from", "b2"), ("to", "before the first entry"), ("left", "4 entries"), ("context", "0 messages")];
     check(&run, &rows, "", "--root");
     let run = forked().run("navigate s.jsonl u2 --save --dry-run");
-    let rows = [("from", "b2"), ("would go", "before u2"), ("left", "2 entries"), ("context", "2 messages")];
+    let rows = [("from", "b2"), ("would go", "before u2"), ("left", "2 entries")];
+    let rows = [&rows[..], &[("to write", "custom"), ("context", "2 messages")]].concat();
     check(&run, &rows, "\nsecond\n", "--dry-run");
 }
 

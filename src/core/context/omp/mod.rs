@@ -19,7 +19,7 @@ pub(super) const NOTES: &str = "experimental_context_notes";
 /// The largest revision of a notebook, in bytes.
 const LARGEST_NOTES: usize = 16 * 1024;
 /// The custom type of what a person asks for by the name of a skill.
-pub(super) const SKILL: &str = "skill-prompt";
+pub(super) use crate::core::entry::SKILL;
 /// The custom types of what omp tells the model anew each time.
 const TRANSIENT: [&str; 2] = ["prewalk-plan", "vibe-mode-context"];
 

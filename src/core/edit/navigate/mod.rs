@@ -6,7 +6,7 @@ mod record;
 mod request;
 mod view;
 
-pub use plan::{Move, goes_to_editor};
+pub use plan::Move;
 pub use record::{MoveOutcome, MoveRecord, Summary, WrittenMove};
 pub use request::{MoveRequest, SummaryRequest};
 pub use view::{Landmark, MoveView};

@@ -1,6 +1,7 @@
 //! Where a move goes, and what it leaves behind.
 
-use crate::core::entry::Kind;
+use crate::core::entry::prompt::Prompt;
+use crate::core::entry::{Entry, Kind};
 use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -20,25 +21,30 @@ pub struct Move {
     /// Where the leaf goes: a user's or custom message is taken back into the editor.
     pub position: Option<NodeId>,
     /// What goes into the editor.
-    pub editor_text: Option<String>,
+    pub editor: Option<Prompt>,
+    /// Whether the leaf is already there, so that nothing is done.
+    pub is_noop: bool,
 }
 
 impl Move {
-    /// Plans a move.
+    /// Plans a move that takes back what the user or an extension sent.
     pub fn plan(bodies: &mut Bodies<'_>, old: Option<NodeId>, target: Option<NodeId>) -> Result<Self> {
         let session = bodies.session();
-        let (ancestor, abandoned) = abandoned(session, old, target);
-        let mut plan = Self { old, target, ancestor, abandoned, position: target, editor_text: None };
-        if let Some(target) = target.filter(|&target| goes_to_editor(session, target)) {
-            plan.position = session.parent(target);
-            plan.editor_text = Some(bodies.entry(target)?.full_text());
+        let mut plan = Self::exact(session, old, target);
+        if let Some(target) = target.filter(|&target| may_go_to_editor(session, target)) {
+            let entry = bodies.entry(target)?;
+            plan.editor = goes_to_editor(entry).then(|| Prompt::of(entry));
+            if plan.editor.is_some() {
+                plan.position = session.parent(target);
+            }
         }
         Ok(plan)
     }
 
-    /// Returns whether the leaf is already there.
-    pub fn is_noop(&self) -> bool {
-        self.old == self.target
+    /// Plans a move to the target itself, whatever it is.
+    pub fn exact(session: &Session, old: Option<NodeId>, target: Option<NodeId>) -> Self {
+        let (ancestor, abandoned) = abandoned(session, old, target);
+        Self { old, target, ancestor, abandoned, position: target, editor: None, is_noop: old == target }
     }
 
     /// Refuses a move that the agent of the file would not follow.
@@ -58,8 +64,8 @@ impl Move {
     }
 
     /// Returns the move of a leaf that stays where it is.
-    pub fn stay(self) -> Self {
-        Self { position: self.old, ..self }
+    pub(super) fn stay(self, leaf: Option<NodeId>) -> Self {
+        Self { old: leaf, ancestor: leaf, position: leaf, abandoned: Vec::new(), is_noop: true, ..self }
     }
 }
 
@@ -71,10 +77,17 @@ fn abandoned(session: &Session, old: Option<NodeId>, target: Option<NodeId>) -> 
     (session.ancestors(old).find(|node| kept[node.index()]), left)
 }
 
-/// Returns whether a move to an entry takes it back instead.
-pub fn goes_to_editor(session: &Session, node: NodeId) -> bool {
+/// Returns whether an entry is of a kind that a move may take back.
+fn may_go_to_editor(session: &Session, node: NodeId) -> bool {
     let traits = session.traits(node);
     traits.kind == Kind::CustomMessage || traits.is_user()
+}
+
+/// Returns whether a move to an entry takes it back instead: what the user sent, and what an extension did.
+/// A skill that nobody typed stays.
+pub(super) fn goes_to_editor(entry: Entry<'_>) -> bool {
+    let is_user = entry.traits().is_user();
+    is_user || entry.kind() == Kind::CustomMessage && !entry.is_skill()
 }
 
 #[cfg(test)]
@@ -93,11 +106,11 @@ mod tests {
             let (old, target) = row.split_once(':').unwrap().0.split_once(" to ").unwrap();
             let made = Move::plan(&mut Bodies::new(session), node(session, old), node(session, target)).unwrap();
             let [position, ancestor] = [made.position, made.ancestor].map(|node| ids(session, node));
-            let edits = made.editor_text.as_ref().map(|text| format!(", edits {text:?}")).unwrap_or_default();
+            let edits = made.editor.as_ref().map(|editor| format!(", edits {:?}", editor.text)).unwrap_or_default();
             let left = ids(session, made.abandoned.iter().copied());
             let found = format!("{old} to {target}: at {position}, above {ancestor}, leaves {left}{edits}");
             assert_eq!(found, *row);
-            assert_eq!(made.is_noop(), old == target, "{row}");
+            assert_eq!(made.is_noop, old == target, "{row}");
         }
     }
 
@@ -176,6 +189,11 @@ mod tests {
         };
         let blocks =
             r#"[{"type":"text","text":"one "},{"type":"image","data":"","mimeType":"x"},{"type":"text","text":"two"}]"#;
+        let skill = |id: &str, who: &str| {
+            let details = r#""details":{"name":"dig","args":"deep"}"#;
+            let members = format!(r#""customType":"skill-prompt","content":"Dig.","attribution":"{who}",{details}"#);
+            entry("custom_message", id, "u1", &members)
+        };
         let session = session(&[
             message("u1", "", "user", "first"),
             custom("c1", "\"words\\nmore\\n\""),
@@ -183,6 +201,8 @@ mod tests {
             custom("c3", "null"),
             entry("message", "u5", "u1", &format!(r#""message":{{"role":"user","content":{blocks}}}"#)),
             entry("message", "u6", "u1", r#""message":{"role":"user","content":null}"#),
+            skill("k1", "user"),
+            skill("k2", "agent"),
             message("d1", "u1", "developer", "x"),
             message("s1", "u1", "system", "x"),
             message("x1", "u1", "custom", "x"),
@@ -194,6 +214,8 @@ mod tests {
             "a9 to c3: at u1, above u1, leaves a9, edits \"\"",
             "a9 to u5: at u1, above u1, leaves a9, edits \"one two\"",
             "a9 to u6: at u1, above u1, leaves a9, edits \"\"",
+            "a9 to k1: at u1, above u1, leaves a9, edits \"/skill:dig deep\"",
+            "a9 to k2: at k2, above u1, leaves a9",
             "a9 to d1: at d1, above u1, leaves a9",
             "a9 to s1: at s1, above u1, leaves a9",
             "a9 to x1: at x1, above u1, leaves a9",

@@ -8,7 +8,7 @@ use crate::core::error::Result;
 use crate::core::session::{NodeId, Session};
 
 /// The type that keeps a saved move apart from other custom entries.
-const SAVED: &str = "session-tree/leaf";
+pub(super) const SAVED: &str = "session-tree/leaf";
 
 /// What a move writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,8 +60,7 @@ impl MoveRecord {
         let id = |node: Option<NodeId>| node.map(|node| session.id(node).to_owned());
         let target = id(plan.target);
         let position = id(plan.position);
-        // Where the leaf is stored, what is appended elsewhere moves it only together with a mark.
-        let marks = session.stores_leaf() && (self.save || plan.position != session.leaf());
+        let marks = marks(session, plan, self.save);
         let commit = Commit {
             file,
             anchor: if marks { Anchor::Leaf } else { Anchor::At(position.clone()) },
@@ -107,6 +106,12 @@ impl MoveRecord {
             LabelEdit { target, name: Some(name.clone()) }.append(draft);
         }
     }
+}
+
+/// Returns whether what a move writes starts with a mark: where the leaf is stored, what is appended
+/// elsewhere moves it only together with one.
+pub(super) fn marks(session: &Session, plan: &Move, save: bool) -> bool {
+    session.stores_leaf() && (save || plan.position != session.leaf())
 }
 
 /// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.

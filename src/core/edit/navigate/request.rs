@@ -2,10 +2,11 @@
 //! summarizer's. Running these is up to the command.
 
 use super::plan::Move;
-use super::record::{MoveRecord, Summary};
+use super::record::{self, MoveRecord, Summary};
 use crate::core::context::files::TouchedFiles;
 use crate::core::context::summary;
 use crate::core::edit::label;
+use crate::core::entry::Kind;
 use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 
@@ -69,6 +70,61 @@ impl MoveRequest {
         Ok(())
     }
 
+    /// Returns a move as it is made: nothing is done if the leaf is already there, or if it is a saved move to
+    /// that place and nothing else is asked for.
+    pub fn settle(&self, bodies: &mut Bodies<'_>, plan: Move) -> Result<Move> {
+        let session = bodies.session();
+        let (leaf, target) = (session.leaf(), plan.target);
+        if self.options() == ["--save"]
+            && (plan.old == leaf || plan.is_noop)
+            && let Some(saved) = leaf.filter(|&leaf| session.traits(leaf).kind == Kind::Custom)
+            && session.parent(saved) == plan.position
+            && bodies.entry(saved)?.get_str("customType").as_deref() == Some(record::SAVED)
+        {
+            return Ok(plan.stay(leaf));
+        }
+        let old = plan.old;
+        let stays = plan.is_noop && !(self.save && target != leaf);
+        Ok(if stays { plan.stay(old) } else { Move { is_noop: false, ..plan } })
+    }
+
+    /// Returns the types of the entries that a move would write, if no hook has a say in it.
+    pub fn types(&self, bodies: &mut Bodies<'_>, plan: &Move) -> Result<Vec<&'static str>> {
+        let has_summary = match self.summary {
+            SummaryRequest::Nothing => false,
+            SummaryRequest::Given(_) => true,
+            SummaryRequest::Written { budget, .. } => summary::conversation(bodies, &plan.abandoned, budget)?.is_some(),
+        };
+        let has_label = self.label.is_some() && (has_summary || plan.target.is_some());
+        let marks = record::marks(bodies.session(), plan, self.save);
+        let types = [
+            (marks && (self.save || has_summary || has_label), "leaf"),
+            (has_summary, "branch_summary"),
+            (self.save && !has_summary && !marks, "custom"),
+            (has_label, "label"),
+        ];
+        Ok(types
+            .into_iter()
+            .filter(|_| !plan.is_noop)
+            .filter_map(|(is_written, name)| is_written.then_some(name))
+            .collect())
+    }
+
+    /// Returns what the summarizer is asked; `None` if it is not, or if nothing that is left behind has text.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the budget is too small for anything; as [`Bodies::entry`].
+    pub fn prompt(&self, bodies: &mut Bodies<'_>, plan: &Move) -> Result<Option<String>> {
+        let SummaryRequest::Written { budget, instructions } = &self.summary else { return Ok(None) };
+        let Some(conversation) = summary::conversation(bodies, &plan.abandoned, *budget)? else { return Ok(None) };
+        if conversation.is_empty() {
+            let message = "not even the newest entry that is left behind fits into `--token-budget`";
+            return Err(Error::usage(message, "give it more tokens; 0 is no limit"));
+        }
+        let instructions = instructions.as_deref().unwrap_or(summary::INSTRUCTIONS);
+        Ok(Some(summary::prompt(&conversation, instructions)))
+    }
+
     /// Refuses a summary that nothing can write.
     pub fn check_writers(&self, has_hooks: bool, has_summarizer: bool) -> Result<()> {
         let is_possible = has_hooks || has_summarizer || !matches!(self.summary, SummaryRequest::Written { .. });
@@ -90,21 +146,17 @@ impl MoveRequest {
     ) -> std::result::Result<Option<Summary>, E> {
         let by_us =
             |text: String, files: &TouchedFiles| Summary { text, details: Some(files.json()), from_extension: false };
-        let (budget, instructions) = match &self.summary {
+        match &self.summary {
             SummaryRequest::Nothing => return Ok(None),
             SummaryRequest::Given(text) => {
                 return Ok(Some(by_us(text.clone(), &TouchedFiles::of(bodies, &plan.abandoned)?)));
             }
             SummaryRequest::Written { .. } if from_hook.is_some() => return Ok(from_hook),
-            SummaryRequest::Written { budget, instructions } => (*budget, instructions.as_deref()),
-        };
-        let Some(conversation) = summary::conversation(bodies, &plan.abandoned, budget)? else { return Ok(None) };
-        if conversation.is_empty() {
-            let message = "not even the newest entry that is left behind fits into `--token-budget`";
-            return Err(Error::usage(message, "give it more tokens; 0 is no limit").into());
+            SummaryRequest::Written { .. } => {}
         }
+        let Some(prompt) = self.prompt(bodies, plan)? else { return Ok(None) };
         let Some(summarizer) = summarizer else { return Err(Error::NoSummarizer.into()) };
-        let answer = summarizer(&summary::prompt(&conversation, instructions.unwrap_or(summary::INSTRUCTIONS)))?;
+        let answer = summarizer(&prompt)?;
         let files = TouchedFiles::of(bodies, &plan.abandoned)?;
         Ok(Some(by_us(summary::finished(&answer, &files), &files)))
     }

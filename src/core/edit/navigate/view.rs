@@ -1,6 +1,6 @@
 //! What is shown of a move.
 
-use super::plan::Move;
+use super::plan::{Move, goes_to_editor};
 use crate::core::context::{self, Context};
 use crate::core::error::Result;
 use crate::core::session::NodeId;
@@ -20,21 +20,25 @@ pub struct MoveView {
 }
 
 /// An entry, or `None` for the place before the first one, with the words of its row.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Landmark {
     /// The entry.
     pub node: Option<NodeId>,
     /// Its words.
     pub words: String,
+    /// Whether a move to it takes it back.
+    pub goes_to_editor: bool,
 }
 
 impl MoveView {
     /// Reads what is shown of a move after which the leaf is at `leaf`.
     pub fn read(bodies: &mut Bodies<'_>, plan: &Move, leaf: Option<NodeId>) -> Result<Self> {
         let mut landmark = |node: Option<NodeId>| -> Result<Landmark> {
-            Ok(Landmark { node, words: node.map_or(Ok(String::new()), |node| bodies.words(node))? })
+            let Some(node) = node else { return Ok(Landmark::default()) };
+            let words = bodies.words(node)?;
+            Ok(Landmark { node: Some(node), words, goes_to_editor: goes_to_editor(bodies.entry(node)?) })
         };
-        let to = if plan.editor_text.is_some() { plan.target } else { plan.position };
+        let to = if plan.editor.is_some() { plan.target } else { plan.position };
         Ok(Self { from: landmark(plan.old)?, to: landmark(to)?, context: context::build(bodies, leaf)? })
     }
 }
