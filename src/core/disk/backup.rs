@@ -96,3 +96,10 @@ impl Backup {
         !(is_needless().unwrap_or(false) && !is_wanted() && self.is_there() && fs::remove_file(&self.path).is_ok())
     }
 }
+
+impl Drop for Backup {
+    fn drop(&mut self) {
+        // A child that was just started may still have the file open, and would hold the lock with it.
+        let _ = self.file.unlock();
+    }
+}

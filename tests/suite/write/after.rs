@@ -145,7 +145,7 @@ fn what_is_written_without_a_lock_while_the_file_is_replaced_is_kept_or_told() {
     // What comes after the last look before the rename: its program, the new file after that, what is told.
     for (script, new, aside, carried) in [
         ("exec 3>>\"$1\"", "new\n", "", 0),
-        ("exec 3>>\"$1\"; (sleep 0.2; echo late >&3) & exec 3>&-", "new\nlate\n", "", 5),
+        ("exec 3>>\"$1\"; (sleep 0.02; echo late >&3) & exec 3>&-", "new\nlate\n", "", 5),
         ("echo late >>\"$1\"", "new\nlate\n", "", 5),
         ("printf 'longer than before' >\"$1\"", "new\n", "longer than before", 0),
         ("exec 3<>\"$1\"; printf OLD >\"$1\"; touch -d 2020-01-01 \"$1\"", "new\n", "OLD", 0),
