@@ -45,9 +45,9 @@ pub(super) struct Replaced<'r> {
 }
 
 impl Replaced<'_> {
-    /// Waits a moment for somebody who has the old file open for writing; no lock may be held over it.
+    /// Waits a moment for somebody who has the old file open for writing.
     /// Returns who has not closed it by then.
-    pub(super) fn wait_for_holder(&self) -> Option<Holder> {
+    fn wait_for_holder(&self) -> Option<Holder> {
         let start = Instant::now();
         loop {
             let holder = holder::glance(self.old)?;
@@ -58,16 +58,17 @@ impl Replaced<'_> {
         }
     }
 
-    /// Keeps what was written to the old file: what was appended follows in the new one, under a lock, and
-    /// what else it holds goes into a file beside. `fill` makes the new form of what was read once more.
-    pub(super) fn keep(
-        &self,
-        lock: Option<&Lock>,
-        wait: LockWait<'_>,
-        fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
-    ) -> Late {
-        let mut late = Late::default();
-        if let Err(cause) = self.keep_in(&mut late, lock, wait, fill) {
+    /// Returns whether somebody wrote to the old file, or may have.
+    pub(super) fn is_changed(&self) -> bool {
+        self.old.metadata().map_or(true, |now| FileState::of(&now) != self.state)
+    }
+
+    /// Keeps what was written to the old file: what was appended follows in the new one, and what else it
+    /// holds goes into a file beside. `fill` makes the new form of what was read once more. No lock may be held
+    /// over it.
+    pub(super) fn keep(&self, wait: LockWait<'_>, fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Late {
+        let mut late = Late { holder: self.wait_for_holder(), ..Late::default() };
+        if let Err(cause) = self.keep_in(&mut late, wait, fill) {
             late.lost = Some(cause);
         }
         late
@@ -76,7 +77,6 @@ impl Replaced<'_> {
     fn keep_in(
         &self,
         late: &mut Late,
-        lock: Option<&Lock>,
         wait: LockWait<'_>,
         fill: &mut dyn FnMut(&mut dyn Write) -> Result<()>,
     ) -> io::Result<()> {
@@ -89,12 +89,14 @@ impl Replaced<'_> {
         if is_longer && now.len == len {
             return Ok(());
         }
-        let taken = if lock.is_none() { Lock::take(self.path, wait).ok() } else { None };
-        if is_longer && (lock.is_some() || taken.is_some()) && goes_by(self.new, self.path) {
+        let lock = Lock::take(self.path, wait);
+        if is_longer && lock.is_ok() && goes_by(self.new, self.path) {
             copy(self.old, self.new, len, now.len)?;
             late.carried = now.len - len;
-            return Ok(());
+            drop(lock);
+            return self.new.sync_all();
         }
+        drop(lock);
         let (path, file) = aside(self.path)?;
         late.aside = Some(path);
         copy(self.old, &file, if is_longer { len } else { 0 }, now.len)?;
@@ -181,7 +183,7 @@ mod tests {
         let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
         for count in 1..3 {
             let made = Cell::new(0);
-            let late = replaced.keep(None, wait, &mut |out| {
+            let late = replaced.keep(wait, &mut |out| {
                 made.set(made.get() + 1);
                 let text = fs::read_to_string(&old_path).unwrap();
                 let bytes = text.get(..5).ok_or(Error::Changed { line: None })?.to_uppercase();
@@ -225,7 +227,7 @@ mod tests {
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"late\n").unwrap();
         let replaced = Replaced { old: &file, new: &file, path: &path, state };
         let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
-        let late = replaced.keep(None, wait, &mut |out| out.write_all(b"READ\n").map_err(Error::io("cannot write")));
+        let late = replaced.keep(wait, &mut |out| out.write_all(b"READ\n").map_err(Error::io("cannot write")));
         assert!(late.lost.is_some() && late.carried == 0, "{late:?}");
     }
 }

@@ -280,24 +280,13 @@ pub fn replace(
         }
         _ => temporary.keep(),
     }
-    let replaced = |old| Replaced { old, new: &temporary.file, path: &place.path, state: place.stat };
+    // What was the temporary file's own lock is the session's now, and none is held over a sync.
+    let _ = temporary.file.unlock();
+    let file = lock.unlock();
+    let replaced = Replaced { old: &file, new: &temporary.file, path: &place.path, state: place.stat };
     // Whoever was let in by force, or came after the look, may still write to the old file.
-    let mut late = if options.force || watch.has_seen_somebody() {
-        // What was the temporary file's own lock is the session's now.
-        let _ = temporary.file.unlock();
-        let file = lock.unlock();
-        let holder = replaced(&file).wait_for_holder();
-        Late { holder, ..replaced(&file).keep(None, options.wait, fill) }
-    } else {
-        let late = replaced(lock.file()).keep(Some(&lock), options.wait, fill);
-        // None is held over a sync.
-        drop(lock);
-        let _ = temporary.file.unlock();
-        late
-    };
-    if late.carried > 0 {
-        late.lost = temporary.file.sync_all().err();
-    }
+    let is_watched = options.force || watch.has_seen_somebody() || replaced.is_changed();
+    let late = if is_watched { replaced.keep(options.wait, fill) } else { Late::default() };
     let unsynced = sync_folder(&place.path).err().map(Unsynced::Folder);
     Ok(SideEffects { broke_links: old.nlink() > 1, dropped_rights, late, unsynced })
 }
