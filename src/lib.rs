@@ -37,13 +37,13 @@
 //! | [`core::entry`] | one line: kind, role, places of its members, the words of a row, the header |
 //! | [`core::time`] | stored and typed times |
 //! | [`core::json`] | the validating parser, lenient strings, writing an object |
-//! | [`core::problem`], [`core::error`] | bad input that can be lived with; why an operation cannot be done |
+//! | [`core::error`] | why an operation cannot be done; in [`core::error::problem`], bad input that can be lived with |
 //! | [`core::words`] | numbers of things, quoting for shells, and lists of names with their meanings |
 //!
 //! # Invariants
 //!
 //! Each has a test: imports go one way; nothing recurses over session data; bad input is a
-//! [`core::problem::Problem`], an error means that the operation cannot be done; nothing from a file reaches
+//! [`core::error::problem::Problem`], an error means that the operation cannot be done; nothing from a file reaches
 //! a terminal unescaped; only `ui` prints; only [`core::disk`] changes files, and what was not written here is
 //! copied, not written anew; threads are started only in [`parallel`] and [`run`].
 //!

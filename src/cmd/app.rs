@@ -12,8 +12,8 @@ use clap::{Args, Command, ValueEnum};
 
 use super::world;
 use crate::core::error::Error;
+use crate::core::error::problem::WarningKind;
 use crate::core::naming::files::PassedOver;
-use crate::core::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;

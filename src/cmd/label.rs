@@ -10,7 +10,7 @@ use super::args::{FormatArg, SessionArg, TextOrList, Writing};
 use super::{App, Task, world};
 use crate::core::edit::commit::{self, Anchor};
 use crate::core::edit::label::{self, LabelEdit};
-use crate::core::problem::WarningKind;
+use crate::core::error::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::{NodeId, Session};
 use crate::ui::label::{self as list, LabelReport};

@@ -8,8 +8,8 @@ use anyhow::Result;
 use super::App;
 use super::folders;
 use super::world;
+use crate::core::error::problem::WarningKind;
 use crate::core::naming::session::{Meaning, SessionStore, is_path, title};
-use crate::core::problem::WarningKind;
 use crate::ui::naming;
 
 /// Returns the file that a word other than a path names; `None` for a path.

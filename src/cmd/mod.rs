@@ -9,8 +9,8 @@ use anyhow::Result;
 
 use crate::core::disk::late::Late;
 use crate::core::disk::write::{SideEffects, Unsynced};
+use crate::core::error::problem::WarningKind;
 use crate::core::error::{Error, Holder, reason};
-use crate::core::problem::WarningKind;
 use crate::ui::report::Failure;
 
 pub use app::{App, Global, json_report, plain_report};

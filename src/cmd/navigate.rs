@@ -10,7 +10,7 @@ use super::summary::SummaryArgs;
 use super::{App, Task, folders, world};
 use crate::core::edit::commit;
 use crate::core::edit::navigate::{Move, MoveOutcome, MoveRequest, MoveView};
-use crate::core::problem::WarningKind;
+use crate::core::error::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::hooks::{HookAnswer, SessionInfo};

@@ -1,9 +1,10 @@
 //! Why an operation cannot be done: kind, message and hint. Bad input that a reader can live with is a
-//! [`Problem`](crate::core::problem::Problem) instead.
+//! [`Problem`](crate::core::error::problem::Problem) instead.
 //!
 //! Never names the file: the command that knows it adds it.
 
 pub mod foreign;
+pub mod problem;
 
 use std::fmt;
 use std::io;

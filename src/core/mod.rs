@@ -13,7 +13,6 @@ pub mod error;
 pub mod json;
 pub mod migrate;
 pub mod naming;
-pub mod problem;
 pub mod read;
 pub mod search;
 pub mod session;

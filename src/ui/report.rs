@@ -12,9 +12,9 @@ use super::exit::Exit;
 use super::paint::{Ink, Paint};
 use crate::core::entry::prompt::Prompt;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::problem::{Problem, WarningKind};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
-use crate::core::problem::{Problem, WarningKind};
 use crate::core::words::shell_word;
 
 /// A failure with everything that is printed about it.

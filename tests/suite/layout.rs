@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 const PARTS: [&[&str]; 7] = [&["parallel"], &["core"], &["run", "ui"], &["hooks"], &["cmd"], &["cli"], &["main"]];
 
 /// The rooms of core, in levels as above.
-const ROOMS: [&[&str]; 12] = [
+const ROOMS: [&[&str]; 11] = [
     &["json", "words"],
-    &["problem", "time"],
-    &["error"],
+    &["error", "time"],
     &["entry"],
     &["read", "search"],
     &["disk"],

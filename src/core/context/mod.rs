@@ -27,8 +27,8 @@ pub use settings::Settings;
 
 use crate::core::entry::{BlockKind, Entry, Kind, Role};
 use crate::core::error::Result;
+use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::json::{self, Raw};
-use crate::core::problem::{Problems, WarningKind};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;

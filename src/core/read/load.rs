@@ -16,9 +16,9 @@ use crate::core::entry::preview;
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::json::text::WordWriter;
 use crate::core::json::{Raw, ValueKind};
-use crate::core::problem::{Problems, WarningKind};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
 

@@ -15,7 +15,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
 use crate::core::entry::{Kind, Role, Traits};
-use crate::core::problem::Problems;
+use crate::core::error::problem::Problems;
 use crate::core::read::load::StrRef;
 use crate::core::read::source::Source;
 use crate::core::time::Stamp;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::{NONE, NodeId, Session, StoredLeaf};
 use crate::core::entry::Kind;
-use crate::core::problem::WarningKind;
+use crate::core::error::problem::WarningKind;
 use crate::core::read::load::{Placing, PlacingLine, StrRef};
 
 /// What an entry names as a place in the tree, as far as it is known where it stands in the file.
@@ -214,7 +214,7 @@ fn leads(kind: Kind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::core::problem::WarningKind;
+    use crate::core::error::problem::WarningKind;
     use crate::core::session::Session;
     use crate::core::session::sample::{entry, ids, message, session};
 

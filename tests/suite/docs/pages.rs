@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use session_tree::cli::Cli;
 use session_tree::core::check::{Code, Severity};
 use session_tree::core::error::ErrorKind;
-use session_tree::core::problem::WarningKind;
+use session_tree::core::error::problem::WarningKind;
 use session_tree::ui::exit::Exit;
 
 use crate::support::{command, finish, run};

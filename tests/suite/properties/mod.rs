@@ -6,7 +6,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use serde_json::Value;
 use session_tree::core::context::{self, ContextMessage};
-use session_tree::core::problem::Problem;
+use session_tree::core::error::problem::Problem;
 use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::tree::filter::Filter;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use session_tree::core::check;
 use session_tree::core::context::{self, ContextMessage};
 use session_tree::core::edit::branch::{Fork, NewSession};
-use session_tree::core::problem::WarningKind;
+use session_tree::core::error::problem::WarningKind;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
