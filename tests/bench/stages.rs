@@ -32,7 +32,7 @@ mod profile;
 const USAGE: &str = "\
 usage: cargo bench --bench stages -- PROFILE [--size N] [--runs N]
 
-PROFILE    text, image, small, deep, bushy or mega: see `cargo bench --bench generate -- --help`
+PROFILE    text, real, image, small, deep, bushy or mega: see `cargo bench --bench generate -- --help`
 --size N   about so many bytes (suffix M = 1 000 000; default 16M)
 --runs N   how often each stage is run (default 9)
 ";
