@@ -1,8 +1,11 @@
 //! A context as a transcript for people (`context`). JSON for programs is made in
 //! [`crate::core::context::message`].
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
+
+use memchr::memchr;
 
 use super::escape;
 use super::fit;
@@ -75,17 +78,16 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 
 /// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
-    let role = message.get_str("role").unwrap_or_default();
+    let [role, stop, is_error, names @ ..] = message.pick(["role", "stopReason", "isError", "customType", "toolName"]);
+    let role = role.and_then(Raw::str).unwrap_or_default();
     let mut title = role.clone().into_owned();
-    for name in ["customType", "toolName"] {
-        if let Some(name) = message.get_str(name) {
-            title.push_str(&format!(" [{name}]"));
-        }
+    for name in names.into_iter().filter_map(|name| name?.str()) {
+        title.push_str(&format!(" [{name}]"));
     }
-    if message.get("isError").is_some_and(Raw::is_true) {
+    if is_error.is_some_and(Raw::is_true) {
         title.push_str(" (error)");
     }
-    match message.get_str("stopReason").as_deref() {
+    match stop.and_then(Raw::str).as_deref() {
         None | Some("stop" | "toolUse") => {}
         Some(reason) => title.push_str(&format!(" ({reason})")),
     }
@@ -104,6 +106,15 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
     out
 }
 
+/// How many bytes of whole lines are made safe to print at once.
+const PIECE: usize = 64 * 1024;
+
+/// Returns the first lines of a text, about [`PIECE`] bytes of them, and the others.
+fn split_lines(text: &str) -> (&str, &str) {
+    let after = text.as_bytes().get(PIECE..).and_then(|rest| memchr(b'\n', rest));
+    text.split_at(after.map_or(text.len(), |end| PIECE + end + 1))
+}
+
 /// Calls `out` with all text of a message, safe to print and in pieces, since it may have many megabytes.
 /// Every part of the message ends its line.
 ///
@@ -115,33 +126,47 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         if text.is_empty() {
             return Ok(());
         }
-        for line in text.split_inclusive('\n') {
-            out(&escape::lines(line))?;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (lines, after) = split_lines(rest);
+            out(&escape::lines(lines))?;
+            rest = after;
         }
         out("\n")
     };
-    let text = |name: &str| message.get_str(name);
-    for (name, before) in [("summary", ""), ("command", "$ "), ("code", ">>> "), ("output", "")] {
-        match text(name) {
+    let [summary, command, code, output, files, sections, added, removed, content, error] = message.pick([
+        "summary",
+        "command",
+        "code",
+        "output",
+        "files",
+        "sections",
+        "toolsAdded",
+        "toolsRemoved",
+        "content",
+        "errorMessage",
+    ]);
+    for (text, before) in [(summary, ""), (command, "$ "), (code, ">>> "), (output, "")] {
+        match text.and_then(Raw::str) {
             Some(text) if before.is_empty() => part(&text)?,
             Some(text) => part(&format!("{before}{text}"))?,
             None => {}
         }
     }
-    for file in message.get("files").iter().flat_map(|files| files.elements()) {
+    for file in files.iter().flat_map(|files| files.elements()) {
         part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
         part(&file.get_str("content").unwrap_or_default())?;
     }
-    for (name, section) in message.get("sections").iter().flat_map(|sections| sections.members()) {
+    for (name, section) in sections.iter().flat_map(|sections| sections.members()) {
         let name = String::from_utf8_lossy(name.name());
         part(&section.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}")))?;
     }
-    for (list, what) in [("toolsAdded", "tool"), ("toolsRemoved", "tool removed")] {
-        for tool in message.get(list).iter().flat_map(|tools| tools.elements()) {
+    for (list, what) in [(added, "tool"), (removed, "tool removed")] {
+        for tool in list.iter().flat_map(|tools| tools.elements()) {
             part(&format!("[{what}: {}]", tool.get_str("name").or_else(|| tool.str()).unwrap_or_default()))?;
         }
     }
-    match message.get("content") {
+    match content {
         Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
         Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
@@ -151,28 +176,30 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         Some(_) => part("(no content)")?,
         None => {}
     }
-    match text("errorMessage") {
+    match error.and_then(Raw::str) {
         Some(error) => part(&format!("[error: {error}]")),
         None => Ok(()),
     }
 }
 
-fn block(block: Raw<'_>) -> String {
-    let text = |name: &str| block.get_str(name).unwrap_or_default().into_owned();
-    let kind = text("type");
-    match kind.as_str() {
-        "text" => text("text"),
-        "thinking" => format!("[thinking] {}", text("thinking")),
+fn block(block: Raw<'_>) -> Cow<'_, str> {
+    let members = block.pick(["type", "text", "thinking", "data", "mimeType", "name", "arguments"]);
+    let [kind, text, thinking, data, mime, name, arguments] = members;
+    let words = |member: Option<Raw<'_>>| member.and_then(Raw::str).unwrap_or_default().into_owned();
+    let kind = kind.and_then(Raw::str).unwrap_or_default();
+    Cow::Owned(match kind.as_ref() {
+        "text" => return text.and_then(Raw::str).unwrap_or_default(),
+        "thinking" => format!("[thinking] {}", words(thinking)),
         "image" => {
-            let data = block.get("data").map_or(0, |data| data.bytes().len());
-            format!("[image: {}, {} kB]", text("mimeType"), data.div_ceil(1000))
+            let data = data.map_or(0, |data| data.bytes().len());
+            format!("[image: {}, {} kB]", words(mime), data.div_ceil(1000))
         }
         "toolCall" => {
-            let arguments = block.get("arguments").map(Raw::bytes).unwrap_or_default();
-            format!("[call {}: {}]", text("name"), String::from_utf8_lossy(arguments))
+            let arguments = arguments.map(Raw::bytes).unwrap_or_default();
+            format!("[call {}: {}]", words(name), String::from_utf8_lossy(arguments))
         }
         _ => format!("[{kind}]"),
-    }
+    })
 }
 
 /// Prints a context as a transcript.

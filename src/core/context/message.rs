@@ -200,19 +200,16 @@ pub fn tokens(message: Raw<'_>) -> u64 {
     // Bytes as stored, escapes included: close enough, and nothing has to be decoded.
     let mut add =
         |raw: Option<Raw<'_>>| chars += raw.map_or(0, |raw| raw.string_body().unwrap_or(raw.bytes()).len()) as u64;
-    for name in ["summary", "command", "code", "output"] {
-        add(message.get(name));
-    }
-    for file in message.get("files").iter().flat_map(|files| files.elements()) {
+    let [files, content, texts @ ..] = message.pick(["files", "content", "summary", "command", "code", "output"]);
+    texts.into_iter().for_each(&mut add);
+    for file in files.iter().flat_map(|files| files.elements()) {
         add(file.get("content"));
     }
-    let content = message.get("content");
     add(content.filter(|content| content.kind() == ValueKind::String));
     for block in content.iter().flat_map(|content| content.elements()) {
-        for name in ["text", "thinking", "name", "arguments"] {
-            add(block.get(name));
-        }
-        images += u64::from(block.get_str("type").as_deref() == Some("image"));
+        let [kind, texts @ ..] = block.pick(["type", "text", "thinking", "name", "arguments"]);
+        texts.into_iter().for_each(&mut add);
+        images += u64::from(kind.and_then(Raw::str).as_deref() == Some("image"));
     }
     chars.div_ceil(4) + images * IMAGE
 }
