@@ -132,7 +132,7 @@ impl ContextArgs {
         }
         match (other, self.format.get()) {
             _ if self.stats => {
-                let stats = stats::measure(&mut bodies, &context)?;
+                let stats = stats::measure(&mut bodies, &context, app.jobs)?;
                 let leaf = context.leaf.map(|leaf| session.id(leaf));
                 match self.format.is_json() {
                     true => output.json_line(&StatsRow::new(&session, leaf, &stats))?,
@@ -161,7 +161,7 @@ impl ContextArgs {
             }
             (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context)?,
             (None, Format::Text) => {
-                let size = stats::size(&mut bodies, &context.messages)?;
+                let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
                 transcript::text(&mut output, &mut bodies, &context, size, &app.screen)?;
             }
             (None, format) => {

@@ -3,15 +3,18 @@
 //! tokenizer is involved.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::message;
-use super::usage::{self, Usage};
+use super::usage::{self, Recorded, Usage};
 use crate::core::context::{self, Context, ContextMessage};
+use crate::core::entry::Entry;
 use crate::core::error::Result;
-use crate::core::session::NodeId;
+use crate::core::json::Raw;
 use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
+use crate::parallel::Pool;
 
 /// The number and size of some messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,23 +74,42 @@ pub struct Stats {
     pub compaction: Option<CompactionSize>,
 }
 
-/// Returns the size of messages.
-pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<Size> {
+/// Returns the size of messages, measured on up to `jobs` threads.
+pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usize) -> Result<Size> {
     let mut size = Size::default();
     let mut scratch = Vec::new();
-    for &item in items {
+    let stored = |item: &ContextMessage| if let ContextMessage::Stored(node) = *item { Some(node) } else { None };
+    let nodes: Vec<_> = items.iter().filter_map(stored).collect();
+    let measure = |_, entry: Entry<'_>| message::tokens(entry.message().unwrap_or(Raw::new(b"null")));
+    each(bodies.session(), &nodes, jobs, measure, |_, tokens| size.add(tokens))?;
+    for &item in items.iter().filter(|item| stored(item).is_none()) {
         size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
     }
     Ok(size)
 }
 
-/// Measures a context.
-pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
-    let (all, parts) = parts(bodies, &context.messages)?;
-    let usage = usage::along(bodies, &walk::path(bodies.session(), context.leaf))?;
+/// Measures a context on up to `jobs` threads.
+pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Result<Stats> {
+    let session = bodies.session();
+    let is_stored = |item: &&ContextMessage| matches!(item, ContextMessage::Stored(_));
+    let stored: HashSet<_> = context.messages.iter().filter(is_stored).map(|item| item.node()).collect();
+    // Each entry is read once: for the usage along the path, and for its message in the context.
+    let mut nodes = walk::path(session, context.leaf);
+    nodes.retain(|node| stored.contains(node) || usage::source(session.traits(*node)).is_some());
+    let (mut usage, mut messages) = (Usage::default(), HashMap::new());
+    let measure = |node, entry: Entry<'_>| {
+        let role = ContextMessage::Stored(node).role(session);
+        let origin = entry.message().map(|message| Origin::of(message, role));
+        (origin, Recorded::of(entry, session.traits(node)))
+    };
+    each(session, &nodes, jobs, measure, |node, (origin, recorded)| {
+        recorded.into_iter().for_each(|recorded| usage.add(recorded));
+        messages.extend(origin.filter(|_| stored.contains(&node)).map(|origin| (node, origin)));
+    })?;
+    let (all, parts) = parts(bodies, &context.messages, &messages)?;
     let mut compaction = None;
     if let Some(hidden) = context::hidden(bodies, context)? {
-        let size = size(bodies, &hidden.messages)?;
+        let size = size(bodies, &hidden.messages, jobs)?;
         let node = hidden.compaction;
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
         compaction = Some(CompactionSize { node, hidden: size, tokens_before });
@@ -95,17 +117,69 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
     Ok(Stats { all, parts, usage, compaction })
 }
 
-fn parts(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<(Size, Vec<MessageGroup>)> {
+/// How many entries a thread measures at once.
+const CHUNK: usize = 256;
+/// How many chunks each thread may be ahead.
+const AHEAD: usize = 4;
+/// Of entries of more bytes only one is read at a time.
+const LONG: u32 = 4 * 1024 * 1024;
+
+/// Calls `measure` with each of some entries on up to `jobs` threads, and `take` with each result in order.
+fn each<T: Send>(
+    session: &Session,
+    nodes: &[NodeId],
+    jobs: usize,
+    measure: impl Fn(NodeId, Entry<'_>) -> T + Sync,
+    mut take: impl FnMut(NodeId, T),
+) -> Result<()> {
+    let is_long = |node: &NodeId| session.nodes[node.index()].len > LONG;
+    let jobs = if nodes.iter().any(is_long) { 1 } else { jobs };
+    let chunks: Vec<_> = nodes.chunks(CHUNK).collect();
+    let worker = || {
+        let mut bodies = Bodies::new(session);
+        let (measure, chunks) = (&measure, &chunks);
+        move |at: usize| -> Result<Vec<T>> { chunks[at].iter().map(|&node| Ok(measure(node, bodies.entry(node)?))).collect() }
+    };
+    Pool::new(jobs, jobs * AHEAD).run(chunks.len(), worker, |at, made| {
+        chunks[at].iter().zip(made?).for_each(|(&node, result)| take(node, result));
+        Ok(())
+    })
+}
+
+/// The tokens of a message, and the name of its origin.
+struct Origin {
+    tokens: u64,
+    name: Option<String>,
+}
+
+impl Origin {
+    fn of(message: Raw<'_>, role: &str) -> Self {
+        let name = origin(role).and_then(|member| message.get_str(member)).filter(|name| !name.is_empty());
+        Self { tokens: message::tokens(message), name: name.map(|name| name.into_owned()) }
+    }
+}
+
+/// Groups messages by origin, of which some have been measured.
+fn parts(
+    bodies: &mut Bodies<'_>,
+    items: &[ContextMessage],
+    measured: &HashMap<NodeId, Origin>,
+) -> Result<(Size, Vec<MessageGroup>)> {
     let session = bodies.session();
     let mut all = Size::default();
     let mut sizes: HashMap<(&'static str, Option<String>), Size> = HashMap::new();
     let mut scratch = Vec::new();
     for &item in items {
         let role = item.role(session);
-        let (tokens, name) = message::with(bodies, item, &mut scratch, |message| {
-            let name = origin(role).and_then(|member| message.get_str(member));
-            (message::tokens(message), name.filter(|name| !name.is_empty()).map(|name| name.into_owned()))
-        })?;
+        let known = if let ContextMessage::Stored(node) = item { measured.get(&node) } else { None };
+        let (tokens, name) = match known {
+            Some(Origin { tokens, name }) => (*tokens, name.clone()),
+            None => {
+                let Origin { tokens, name } =
+                    message::with(bodies, item, &mut scratch, |message| Origin::of(message, role))?;
+                (tokens, name)
+            }
+        };
         all.add(tokens);
         sizes.entry((role, name)).or_default().add(tokens);
     }

@@ -3,10 +3,7 @@
 //! A file may record anything: an impossible amount is counted as such and never added.
 
 use crate::core::entry::{Entry, Kind, Role, Traits};
-use crate::core::error::Result;
 use crate::core::json::{self, Raw};
-use crate::core::session::NodeId;
-use crate::core::session::body::Bodies;
 
 /// The largest possible amount: the largest integer that JavaScript counts exactly.
 const MOST: f64 = 9_007_199_254_740_991.0;
@@ -32,7 +29,7 @@ impl Amounts {
     /// Reads what an entry records; `odd` counts the impossible amounts.
     fn read(usage: Raw<'_>, odd: &mut usize) -> Self {
         const PARTS: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
-        let parts = |object: Raw<'_>, odd: &mut usize| PARTS.map(|name| amount(object.get(name), odd).unwrap_or(0.0));
+        let parts = |object: Raw<'_>, odd: &mut usize| object.pick(PARTS).map(|part| amount(part, odd).unwrap_or(0.0));
         let [input, output, cache_read, cache_write] = parts(usage, odd);
         let sum = input + output + cache_read + cache_write;
         let total_tokens = amount(usage.get("totalTokens"), odd).unwrap_or(sum);
@@ -80,33 +77,48 @@ pub struct Usage {
     pub odd: usize,
 }
 
-/// Sums up the usage that the entries on a path record.
-pub(crate) fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
-    let session = bodies.session();
-    let mut usage = Usage::default();
-    for &node in path {
-        let traits = session.traits(node);
-        let Some(name) = source(traits) else { continue };
-        let Some(recorded) = recorded(bodies.entry(node)?, traits) else { continue };
-        if recorded.kind() != json::ValueKind::Object {
-            usage.odd += 1;
-            continue;
-        }
-        let amounts = Amounts::read(recorded, &mut usage.odd);
-        usage.all.add(amounts);
-        let known = usage.sources.iter().position(|source| source.name == name);
+impl Usage {
+    /// Adds what an entry records.
+    pub(super) fn add(&mut self, Recorded { name, amounts, odd }: Recorded) {
+        self.odd += odd;
+        let Some(amounts) = amounts else { return };
+        self.all.add(amounts);
+        let known = self.sources.iter().position(|source| source.name == name);
         let at = known.unwrap_or_else(|| {
-            usage.sources.push(UsageSource { name, entries: 0, amounts: Amounts::default() });
-            usage.sources.len() - 1
+            self.sources.push(UsageSource { name, entries: 0, amounts: Amounts::default() });
+            self.sources.len() - 1
         });
-        usage.sources[at].entries += 1;
-        usage.sources[at].amounts.add(amounts);
+        self.sources[at].entries += 1;
+        self.sources[at].amounts.add(amounts);
     }
-    Ok(usage)
+}
+
+/// The usage that one entry records.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// As in [`UsageSource`].
+    name: &'static str,
+    /// None if it is no object.
+    amounts: Option<Amounts>,
+    odd: usize,
+}
+
+impl Recorded {
+    /// Reads what an entry records; none without usage.
+    pub(super) fn of(entry: Entry<'_>, traits: Traits) -> Option<Self> {
+        let name = source(traits)?;
+        let usage = recorded(entry, traits)?;
+        if usage.kind() != json::ValueKind::Object {
+            return Some(Self { name, amounts: None, odd: 1 });
+        }
+        let mut odd = 0;
+        let amounts = Amounts::read(usage, &mut odd);
+        Some(Self { name, amounts: Some(amounts), odd })
+    }
 }
 
 /// Returns the name of a kind of entry that may record usage; `None` for others.
-fn source(traits: Traits) -> Option<&'static str> {
+pub(super) fn source(traits: Traits) -> Option<&'static str> {
     match (traits.kind, traits.role) {
         (Kind::Message, Role::Assistant | Role::ToolResult) => traits.role.name(),
         (Kind::Usage | Kind::ModelUsage | Kind::Compaction | Kind::BranchSummary, _) => traits.kind.name(),
@@ -121,12 +133,12 @@ fn recorded(entry: Entry<'_>, traits: Traits) -> Option<Raw<'_>> {
     if traits.kind != Kind::Message {
         return entry.get("usage").filter(is_there);
     }
-    let message = entry.message()?;
-    let own = message.get("usage").filter(is_there);
+    let [own, details] = entry.message()?.pick(["usage", "details"]);
+    let own = own.filter(is_there);
     if own.is_some() || traits.role != Role::ToolResult || entry.tool_name().as_deref() != Some("task") {
         return own;
     }
-    message.get("details")?.get("usage").filter(is_there)
+    details?.get("usage").filter(is_there)
 }
 
 /// Reads a stored number of tokens; `None` if there is none or it is impossible.

@@ -173,7 +173,7 @@ fn context_of_100_000_origins_is_measured_and_compared() {
     let mut bodies = Bodies::new(&session);
     let [all, half] =
         [session.leaf(), session.nodes().nth(49_999)].map(|leaf| context::build(&mut bodies, leaf).unwrap());
-    let stats = stats::measure(&mut bodies, &all).unwrap();
+    let stats = stats::measure(&mut bodies, &all, 1).unwrap();
     assert_eq!((stats.parts.len(), stats.all.tokens), (100_000, 100_000));
     let difference = compare::messages(&mut bodies, &all, &half).unwrap();
     assert_eq!((difference.common.messages, difference.dropped.len()), (50_000, 50_000));
