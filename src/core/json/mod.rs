@@ -102,6 +102,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             match self.bytes.get(self.at) {
+                // Nearly always: white space is below all else that may come.
+                Some(&byte) if byte > b' ' => return Some(byte),
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
                 other => return other.copied(),
             }
