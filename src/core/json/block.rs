@@ -1,6 +1,6 @@
-//! Blocks of 64 bytes of a string, compared with the bytes that matter in it, all at once: where a string ends
-//! and what is escaped is then found by arithmetic on one bit a byte, the first byte lowest. Knows nothing of
-//! what is outside of a string.
+//! Blocks of 16 or 64 bytes of a string, compared with the bytes that matter in it, all at once: where a string or
+//! its words end and what is escaped is then found by arithmetic on one bit a byte, the first byte lowest. Knows
+//! nothing of what is outside of a string.
 
 use memchr::memchr;
 use wide::{u8x16, u8x64};
@@ -76,6 +76,18 @@ pub(super) fn find_quote(bytes: &[u8]) -> Option<usize> {
     let Some(front) = bytes.first_chunk() else { return bytes.iter().position(|&byte| byte == b'"') };
     let quotes = u8x16::new(*front).simd_eq(u8x16::splat(b'"')).to_bitmask();
     if quotes != 0 { Some(quotes.trailing_zeros() as usize) } else { memchr(b'"', &bytes[16..]).map(|at| at + 16) }
+}
+
+/// Returns how many bytes are ASCII words with single spaces between them; the last of all these bytes is not
+/// counted if it is a space, since what is after it decides. `goes_on` says that a word goes on at the first byte.
+#[inline]
+pub(super) fn words(bytes: &[u8; 16], goes_on: bool) -> usize {
+    let bytes = u8x16::new(*bytes);
+    let spaces = bytes.simd_eq(u8x16::splat(b' ')).to_bitmask();
+    let graphic = bytes.max(u8x16::splat(b'!')).simd_eq(bytes) & bytes.min(u8x16::splat(b'~')).simd_eq(bytes);
+    let graphic = graphic.to_bitmask();
+    let single = spaces & (graphic << 1 | u32::from(goes_on)) & (graphic >> 1);
+    (graphic | single).trailing_ones() as usize
 }
 
 #[inline(always)]

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::block;
+
 /// Replaces lone surrogates and bytes that are not UTF-8.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
@@ -167,6 +169,13 @@ impl<'a> WordWriter<'a> {
 fn plain_words(bytes: &[u8], limit: usize) -> usize {
     let bytes = &bytes[..bytes.len().min(limit)];
     let mut at = 0;
+    while let Some(chunk) = bytes[at..].first_chunk() {
+        let words = block::words(chunk, at > 0);
+        at += words;
+        if words + 1 < chunk.len() {
+            return at;
+        }
+    }
     while let Some(byte) = bytes.get(at) {
         if byte.is_ascii_graphic() {
             at += 1;
@@ -283,7 +292,7 @@ fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{WordWriter, decode, has_words, push_json};
+    use super::{WordWriter, decode, has_words, plain_words, push_json};
 
     fn words(raw: &str, limit: usize) -> String {
         let mut out = String::from("> ");
@@ -316,6 +325,29 @@ mod tests {
         let long = format!("{}x", " ".repeat(5000));
         assert_eq!(words(&long, 4), "x");
         assert_eq!(words(&"é".repeat(3000), 2000), "é".repeat(2000));
+    }
+
+    #[test]
+    fn words_end_where_a_reader_of_bytes_would_stop() {
+        /// Reads byte by byte.
+        fn expected(bytes: &[u8]) -> usize {
+            let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_graphic);
+            let goes_on =
+                |&at: &usize| is_word(at) || bytes[at] == b' ' && at > 0 && is_word(at - 1) && is_word(at + 1);
+            (0..bytes.len()).take_while(goes_on).count()
+        }
+        for length in 0..50 {
+            for first in 0..length {
+                for (second, odd) in
+                    (first..length).flat_map(|second| [b' ', b'\t', 0x7f, 0xe9].map(|odd| (second, odd)))
+                {
+                    let mut text = vec![b'x'; length];
+                    (text[first], text[second]) = (b' ', odd);
+                    assert_eq!(plain_words(&text, 99), expected(&text), "{text:?}");
+                    assert_eq!(plain_words(&text, 20), expected(&text[..length.min(20)]), "{text:?}");
+                }
+            }
+        }
     }
 
     #[test]
