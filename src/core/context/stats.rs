@@ -138,7 +138,9 @@ fn each<T: Send>(
     let worker = || {
         let mut bodies = Bodies::new(session);
         let (measure, chunks) = (&measure, &chunks);
-        move |at: usize| -> Result<Vec<T>> { chunks[at].iter().map(|&node| Ok(measure(node, bodies.entry(node)?))).collect() }
+        move |at: usize| -> Result<Vec<T>> {
+            chunks[at].iter().map(|&node| Ok(measure(node, bodies.entry(node)?))).collect()
+        }
     };
     Pool::new(jobs, jobs * AHEAD).run(chunks.len(), worker, |at, made| {
         chunks[at].iter().zip(made?).for_each(|(&node, result)| take(node, result));
