@@ -15,7 +15,7 @@ const LAST_CONTROL: u8 = 0x1f;
 const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 
 /// A block, and where its quotes, backslashes and control characters are.
-pub(super) struct Block {
+pub(super) struct StringBlock {
     bytes: u8x64,
     quotes: u64,
     slashes: u64,
@@ -33,7 +33,7 @@ pub(super) struct Inside {
     pub(super) unsure: u64,
 }
 
-impl Block {
+impl StringBlock {
     #[inline(always)]
     pub(super) fn new(bytes: &[u8; SIZE]) -> Self {
         let bytes = u8x64::new(*bytes);
@@ -107,13 +107,13 @@ fn after_odd_rows(bits: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, SIZE, find_quote};
+    use super::{SIZE, StringBlock, find_quote};
 
     /// Returns end, done and unsure of a block that starts with `front`; `.` stands for what is after it.
     fn check(front: &str, end: usize, done: usize, unsure: &[usize]) {
         let mut bytes = [b'.'; SIZE];
         bytes[..front.len()].copy_from_slice(front.as_bytes());
-        let inside = Block::new(&bytes).inside();
+        let inside = StringBlock::new(&bytes).inside();
         let found: Vec<_> = (0..SIZE).filter(|at| inside.unsure >> at & 1 == 1).collect();
         assert_eq!((inside.end, inside.done, &found[..]), (end, done, unsure), "{front}");
     }
@@ -131,7 +131,7 @@ mod tests {
                 let mut bytes = [b'\xe9'; SIZE];
                 bytes[at] = byte;
                 let end = if byte < 0x20 || byte == b'"' { at } else { SIZE };
-                assert_eq!(Block::new(&bytes).inside().end, end, "{byte} at {at}");
+                assert_eq!(StringBlock::new(&bytes).inside().end, end, "{byte} at {at}");
             }
         }
     }
@@ -161,7 +161,7 @@ mod tests {
     fn an_escape_at_the_end_is_left_to_the_next_block() {
         for row in 0..=SIZE {
             let bytes: Vec<_> = (0..SIZE).map(|at| if at < SIZE - row { b'.' } else { b'\\' }).collect();
-            let inside = Block::new(bytes.first_chunk().unwrap()).inside();
+            let inside = StringBlock::new(bytes.first_chunk().unwrap()).inside();
             assert_eq!((inside.end, inside.done, inside.unsure), (SIZE, SIZE - row % 2, 0), "{row}");
         }
     }

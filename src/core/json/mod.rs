@@ -10,7 +10,7 @@ pub mod text;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use block::{Block, Inside};
+use block::{Inside, StringBlock};
 pub use object::Object;
 pub use value::{Raw, ValueKind};
 
@@ -247,7 +247,7 @@ impl<'a> Cursor<'a> {
     #[inline(never)]
     fn long_string(&mut self) -> Result<(), SyntaxError> {
         while let Some(bytes) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
-            let Inside { end, done, mut unsure } = Block::new(bytes).inside();
+            let Inside { end, done, mut unsure } = StringBlock::new(bytes).inside();
             while unsure != 0 {
                 self.escape_at(self.at + unsure.trailing_zeros() as usize - 1)?;
                 unsure &= unsure - 1;

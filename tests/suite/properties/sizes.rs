@@ -180,6 +180,22 @@ fn context_of_100_000_origins_is_measured_and_compared() {
 }
 
 #[test]
+fn stats_do_not_depend_on_the_number_of_threads() {
+    // Sums of such fractions depend on their order.
+    let usage = |at: usize| format!(r#"{{"input":{at},"cost":{{"total":0.{at}}}}}"#);
+    let members = |at: usize| {
+        let (text, usage) = ("x".repeat(at % 50), usage(at));
+        format!(r#""type":"message","message":{{"role":"assistant","content":"{text}","usage":{usage}}}"#)
+    };
+    let session = session(2_000, |at| line(at, at.checked_sub(1), &members(at)));
+    let mut bodies = Bodies::new(&session);
+    let context = context::build(&mut bodies, session.leaf()).unwrap();
+    let alone = stats::measure(&mut bodies, &context, 1).unwrap();
+    assert_eq!((alone.usage.sources[0].entries, alone.usage.all.input), (2_000, 1_999_000.0));
+    assert_eq!(stats::measure(&mut bodies, &context, 3).unwrap(), alone);
+}
+
+#[test]
 fn context_with_30_000_rules_is_handled() {
     let rule = |at: usize| format!(r#""type":"ttsr_injection","injectedRules":["rule {at}","all"]"#);
     let session = session(30_000, |at| line(at, at.checked_sub(1), &rule(at)));
