@@ -203,12 +203,18 @@ pub(crate) fn has_words(raw: &[u8]) -> bool {
 /// quote, a backslash or a control character; the length of `bytes` if there is none.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    // Eight bytes at a time; the lowest flag is exact, those above it may be false.
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    while let Some(chunk) = bytes.get(at..at + 8) {
-        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
-        let word = u64::from_le_bytes(chunk);
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let plain = block::plain_front(chunk);
+        at += plain;
+        if plain < chunk.len() {
+            return at;
+        }
+    }
+    // Most strings are ids of eight bytes. The lowest flag is exact, those above it may be false.
+    if let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*chunk);
         let quote = word ^ (ONES * b'"' as u64);
         let slash = word ^ (ONES * b'\\' as u64);
         let flags = (quote.wrapping_sub(ONES) & !quote
