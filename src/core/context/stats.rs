@@ -91,8 +91,10 @@ pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usiz
 /// Measures a context on up to `jobs` threads.
 pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Result<Stats> {
     let session = bodies.session();
+    let hidden = context::hidden(bodies, context)?;
     let is_stored = |item: &&ContextMessage| matches!(item, ContextMessage::Stored(_));
-    let stored: HashSet<_> = context.messages.iter().filter(is_stored).map(|item| item.node()).collect();
+    let messages = hidden.iter().flat_map(|hidden| &hidden.messages).chain(&context.messages);
+    let stored: HashSet<_> = messages.filter(is_stored).map(|item| item.node()).collect();
     // Each entry is read once: for the usage along the path, and for its message in the context.
     let mut nodes = walk::path(session, context.leaf);
     nodes.retain(|node| stored.contains(node) || usage::source(session.traits(*node)).is_some());
@@ -108,8 +110,8 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Resul
     })?;
     let (all, parts) = parts(bodies, &context.messages, &messages)?;
     let mut compaction = None;
-    if let Some(hidden) = context::hidden(bodies, context)? {
-        let size = size(bodies, &hidden.messages, jobs)?;
+    if let Some(hidden) = hidden {
+        let (size, _) = self::parts(bodies, &hidden.messages, &messages)?;
         let node = hidden.compaction;
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
         compaction = Some(CompactionSize { node, hidden: size, tokens_before });

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::Key;
 use super::block;
 use super::text;
+use super::{Key, Span};
 
 /// The kinds of JSON values, known from their first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,10 +106,17 @@ impl<'a> Raw<'a> {
 
     /// Iterates over the members of an object, in the order of the text; other kinds have none.
     pub fn members(self) -> impl Iterator<Item = (Key<'a>, Raw<'a>)> {
+        self.member_spans().map(move |(key, _, value)| (key, Raw(&self.0[value.range()])))
+    }
+
+    /// Iterates over the members of an object, each with the spans of its name, with the quotes, and of its value.
+    pub(crate) fn member_spans(self) -> impl Iterator<Item = (Key<'a>, Span, Span)> {
         let mut text = ValidText::inside(self, ValueKind::Object);
         std::iter::from_fn(move || {
             let [b'"', name @ .., b'"'] = text.next()? else { return None };
-            Some((Key::decode(name), Raw(text.next()?)))
+            let key = text.span_of(name.len() + 2);
+            let value = text.next()?.len();
+            Some((Key::decode(name), key, text.span_of(value)))
         })
     }
 
@@ -146,6 +153,11 @@ impl<'a> ValidText<'a> {
         let start = self.at;
         self.skip_value();
         self.bytes.get(start..self.at)
+    }
+
+    /// Returns the span of the last value, which has this length.
+    fn span_of(&self, length: usize) -> Span {
+        Span::new(self.at - length, self.at)
     }
 
     fn skip_value(&mut self) {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use uuid::Uuid;
 
 use crate::core::json::text;
-use crate::core::json::{Cursor, Raw, Span, ValueKind};
+use crate::core::json::{Raw, Span};
 
 /// Generates the ids of version 1 entries: the same for the same file, each time it is read.
 #[derive(Debug)]
@@ -191,22 +191,8 @@ fn last<'m>(members: &'m [MemberSpans], name: &str) -> Option<&'m MemberSpans> {
 
 /// Returns the members of an object that is known to be well-formed.
 fn members(object: &[u8]) -> Vec<MemberSpans> {
-    let mut cursor = Cursor::new(object);
-    let mut out = Vec::new();
-    if Raw::new(object).kind() != ValueKind::Object || cursor.begin_object().is_err() {
-        return out;
-    }
-    let mut first = true;
-    loop {
-        let before = cursor.position();
-        let Ok(Some(key)) = cursor.next_member(&mut first) else { return out };
-        let after = cursor.position();
-        let start = before + object[before..after].iter().position(|&byte| byte == b'"').unwrap_or(0);
-        let end = before + object[before..after].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
-        let name = key.name().to_vec();
-        let Ok(value) = cursor.value() else { return out };
-        out.push(MemberSpans { name, key: Span::new(start, end), value });
-    }
+    let members = Raw::new(object).member_spans();
+    members.map(|(name, key, value)| MemberSpans { name: name.name().to_vec(), key, value }).collect()
 }
 
 /// Changes to a text, at places that do not overlap.
