@@ -43,10 +43,16 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
 /// Returns the length of the lines at the front in which nothing has to be escaped.
 fn safe_front(text: &str) -> usize {
     let bytes = text.as_bytes();
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
     let mut at = 0;
     loop {
-        let rest = &bytes[at..];
-        at += rest.iter().position(|byte| !matches!(byte, b' '..=b'~' | b'\n')).unwrap_or(rest.len());
+        // Compilers make vector instructions of this.
+        while let Some(chunk) = bytes[at..].first_chunk::<16>()
+            && chunk.iter().fold(true, |all, byte| all & is_plain(byte))
+        {
+            at += chunk.len();
+        }
+        at += bytes[at..].iter().take_while(|byte| is_plain(byte)).count();
         match text[at..].chars().next() {
             Some(char) if !char.is_ascii() && !is_unsafe(char) => at += char.len_utf8(),
             _ => return at,

@@ -131,7 +131,7 @@ measure() {
   take_times "$session" "$runs" 3 ours "$ours" wc "wc -l $(quoted "$file")"
   take_times "$session" 5 1 jq "$jq_rows"
   case $session in
-    text160 | real160 | small147)
+    text160 | real160 | small147 | repeated)
       take_times "$session" "$runs" 3 load "$(ours_for "$session" load)" label "$(ours_for "$session" label)" \
         check "$(ours_for "$session" check)" llm "$(ours_for "$session" llm)" \
         context "$(ours_for "$session" context)" stats "$(ours_for "$session" stats)"
