@@ -7,5 +7,6 @@ pub mod commit;
 pub mod draft;
 pub mod label;
 pub mod navigate;
+pub mod stand_in;
 
-mod new_session;
+pub mod new_session;
