@@ -8,5 +8,6 @@ pub mod draft;
 pub mod label;
 pub mod navigate;
 pub mod stand_in;
+pub mod tree_copy;
 
 pub mod new_session;
