@@ -3,7 +3,7 @@
 //! tokenizer is involved.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::message;
 use super::usage::{self, Recorded, Usage};
@@ -92,31 +92,45 @@ pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usiz
 pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Result<Stats> {
     let session = bodies.session();
     let hidden = context::hidden(bodies, context)?;
-    let is_stored = |item: &&ContextMessage| matches!(item, ContextMessage::Stored(_));
-    let messages = hidden.iter().flat_map(|hidden| &hidden.messages).chain(&context.messages);
-    let stored: HashSet<_> = messages.filter(is_stored).map(|item| item.node()).collect();
-    // Each entry is read once: for the usage along the path, and for its message in the context.
+    let hidden_messages = hidden.as_ref().map_or(&[][..], |hidden| &hidden.messages);
     let mut nodes = walk::path(session, context.leaf);
-    nodes.retain(|node| stored.contains(node) || usage::source(session.traits(*node)).is_some());
-    let (mut usage, mut messages) = (Usage::default(), HashMap::new());
+    // Messages that entries of the path store are measured with the usage there, so that each entry is read once.
+    let mut places = vec![MessagePlace::Elsewhere; session.len()];
+    nodes.iter().for_each(|node| places[node.index()] = MessagePlace::Path);
+    let mut others = Vec::new();
+    for (items, place) in [(&context.messages[..], MessagePlace::Shown), (hidden_messages, MessagePlace::Hidden)] {
+        for &item in items {
+            match item {
+                ContextMessage::Stored(node) if places[node.index()] == MessagePlace::Path => {
+                    places[node.index()] = place
+                }
+                _ => others.push((item, place)),
+            }
+        }
+    }
+    let is_message = |node: NodeId| places[node.index()] != MessagePlace::Path;
+    nodes.retain(|&node| is_message(node) || usage::source(session.traits(node)).is_some());
     let measure = |node, entry: Entry<'_>| {
-        let role = ContextMessage::Stored(node).role(session);
-        let origin = entry.message().map(|message| Origin::of(message, role));
+        let message = || entry.message().unwrap_or(Raw::new(b"null"));
+        let origin = is_message(node).then(|| Origin::of(message(), ContextMessage::Stored(node).role(session)));
         (origin, Recorded::of(entry, session.traits(node)))
     };
+    let (mut usage, mut sizes) = (Usage::default(), Sizes::default());
     each(session, &nodes, jobs, measure, |node, (origin, recorded)| {
+        origin.into_iter().for_each(|origin| sizes.add(places[node.index()], origin));
         recorded.into_iter().for_each(|recorded| usage.add(recorded));
-        messages.extend(origin.filter(|_| stored.contains(&node)).map(|origin| (node, origin)));
     })?;
-    let (all, parts) = parts(bodies, &context.messages, &messages)?;
-    let mut compaction = None;
-    if let Some(hidden) = hidden {
-        let (size, _) = self::parts(bodies, &hidden.messages, &messages)?;
-        let node = hidden.compaction;
-        let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
-        compaction = Some(CompactionSize { node, hidden: size, tokens_before });
+    let mut scratch = Vec::new();
+    for (item, place) in others {
+        let role = item.role(session);
+        sizes.add(place, message::with(bodies, item, &mut scratch, |message| Origin::of(message, role))?);
     }
-    Ok(Stats { all, parts, usage, compaction })
+    let mut compaction = None;
+    if let Some(node) = hidden.map(|hidden| hidden.compaction) {
+        let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
+        compaction = Some(CompactionSize { node, hidden: sizes.hidden, tokens_before });
+    }
+    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction })
 }
 
 /// How many entries a thread measures at once.
@@ -150,49 +164,60 @@ fn each<T: Send>(
     })
 }
 
-/// The tokens of a message, and the name of its origin.
+/// Where an entry is, and its message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MessagePlace {
+    /// Not on the path.
+    Elsewhere,
+    /// On the path, but without a message that is measured.
+    Path,
+    /// Its message is in the context.
+    Shown,
+    /// Its message is kept out by the compaction in force.
+    Hidden,
+}
+
+/// The tokens of a message, and where it comes from.
 struct Origin {
-    tokens: u64,
+    role: &'static str,
     name: Option<String>,
+    tokens: u64,
 }
 
 impl Origin {
-    fn of(message: Raw<'_>, role: &str) -> Self {
+    fn of(message: Raw<'_>, role: &'static str) -> Self {
         let name = origin(role).and_then(|member| message.get_str(member)).filter(|name| !name.is_empty());
-        Self { tokens: message::tokens(message), name: name.map(|name| name.into_owned()) }
+        Self { role, name: name.map(|name| name.into_owned()), tokens: message::tokens(message) }
     }
 }
 
-/// Groups messages by origin, of which some have been measured.
-fn parts(
-    bodies: &mut Bodies<'_>,
-    items: &[ContextMessage],
-    measured: &HashMap<NodeId, Origin>,
-) -> Result<(Size, Vec<MessageGroup>)> {
-    let session = bodies.session();
-    let mut all = Size::default();
-    let mut sizes: HashMap<(&'static str, Option<String>), Size> = HashMap::new();
-    let mut scratch = Vec::new();
-    for &item in items {
-        let role = item.role(session);
-        let known = if let ContextMessage::Stored(node) = item { measured.get(&node) } else { None };
-        let (tokens, name) = match known {
-            Some(Origin { tokens, name }) => (*tokens, name.clone()),
-            None => {
-                let Origin { tokens, name } =
-                    message::with(bodies, item, &mut scratch, |message| Origin::of(message, role))?;
-                (tokens, name)
-            }
-        };
-        all.add(tokens);
-        sizes.entry((role, name)).or_default().add(tokens);
+/// The sums of what is measured.
+#[derive(Default)]
+struct Sizes {
+    all: Size,
+    groups: HashMap<(&'static str, Option<String>), Size>,
+    hidden: Size,
+}
+
+impl Sizes {
+    fn add(&mut self, place: MessagePlace, Origin { role, name, tokens }: Origin) {
+        if place == MessagePlace::Hidden {
+            return self.hidden.add(tokens);
+        }
+        self.all.add(tokens);
+        self.groups.entry((role, name)).or_default().add(tokens);
     }
-    let mut parts: Vec<_> = sizes.into_iter().map(|((role, name), size)| MessageGroup { role, name, size }).collect();
-    parts.sort_by(|a, b| {
-        let key = |part: &MessageGroup| (Reverse(part.size.tokens), Reverse(part.size.messages), part.role);
-        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
-    });
-    Ok((all, parts))
+
+    /// Returns the groups, the largest first.
+    fn parts(self) -> Vec<MessageGroup> {
+        let groups = self.groups.into_iter();
+        let mut parts: Vec<_> = groups.map(|((role, name), size)| MessageGroup { role, name, size }).collect();
+        parts.sort_by(|a, b| {
+            let key = |part: &MessageGroup| (Reverse(part.size.tokens), Reverse(part.size.messages), part.role);
+            key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+        });
+        parts
+    }
 }
 
 /// Returns the member that names the origin of a message more exactly than its role does.

@@ -98,13 +98,13 @@ impl Usage {
 pub(super) struct Recorded {
     /// As in [`UsageSource`].
     name: &'static str,
-    /// None if it is no object.
+    /// `None` if it is not an object.
     amounts: Option<Amounts>,
     odd: usize,
 }
 
 impl Recorded {
-    /// Reads what an entry records; none without usage.
+    /// Reads what an entry records; `None` if it records no usage.
     pub(super) fn of(entry: Entry<'_>, traits: Traits) -> Option<Self> {
         let name = source(traits)?;
         let usage = recorded(entry, traits)?;
