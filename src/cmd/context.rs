@@ -10,6 +10,7 @@ use super::{App, Task};
 use crate::core::context::forms::request::Api;
 use crate::core::context::rules::Rules;
 use crate::core::context::{compare, held, stats};
+use crate::core::error::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::ui::compare::{DifferenceRow, DifferenceText};
@@ -166,7 +167,10 @@ impl ContextArgs {
             }
             (None, format) => {
                 let api = format.api().unwrap_or(Api::Anthropic);
-                request::body(&mut output, &mut bodies, &context, api, model)?;
+                if !request::body(&mut output, &mut bodies, &context, api, model)? {
+                    let message = "the session names no model: `model` is empty; `--model PROVIDER/ID` sets it";
+                    app.report.warn(WarningKind::NoModel, message, Some(&self.session.session), None);
+                }
             }
         }
         Ok(output.finish()?)

@@ -42,6 +42,8 @@ listed! {
         KeptRangeUnknown = "kept-range-unknown",
         /// the path starts at an orphan: earlier entries are cut off
         Unreachable = "unreachable",
+        /// a request without a model: the session names none
+        NoModel = "no-model",
         /// the file was of an old version and was migrated in the same step
         Migrated = "migrated",
         /// a file in a folder of sessions is not a session

@@ -264,3 +264,16 @@ fn stats_diff_and_llm_format_exclude_each_other() {
         assert!(has_hint, "{args}: {}", run.stderr);
     }
 }
+
+#[test]
+fn a_request_without_a_model_is_warned_of() {
+    let scratch = Scratch::new(&[message("aaaa1111", "", "user", "x")]);
+    for format in ["anthropic", "openai", "responses"] {
+        let run = scratch.run(&format!("context s.jsonl --format {format}"));
+        assert!(run.stderr.contains("names no model") && run.stderr.contains("--model PROVIDER/ID"), "{run:?}");
+        assert_eq!(run.json()["model"], "");
+        let run = scratch.run(&format!("context s.jsonl --format {format} --model acme/m-1"));
+        assert_eq!(run.stderr, "");
+        assert_eq!(run.json()["model"], "m-1");
+    }
+}
