@@ -72,13 +72,14 @@ const CASES: &[Case<&str>] = &[
         problems: "3 unfinished-line",
         ..PLAIN
     },
+    Case { file: "d27-parent-is-session", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
+    Case { file: "d22-title-slot-short", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
     Case {
-        file: "d27-parent-is-session",
+        file: "d23-title-line-no-slot",
         entries: 2,
         path: "a0000001 a0000002",
         messages: "user assistant",
-        problems: "2 orphan",
-        warnings: "2 unreachable",
+        problems: "1 foreign-line",
         ..PLAIN
     },
     Case { file: "c01-truncated-tail", problems: "6 unfinished-line", ..PLAIN },
@@ -592,6 +593,9 @@ fn c13_c81_session_name_is_found() {
     // The slot wins over the header.
     check("c13-title-slot-first", Some("Fix the build — part 2"), "Fix the build — part 2");
     check("c56-omp-only-types", Some("omp types"), "omp types");
+    // A slot of another size is one; a title line that omp does not take for one is not.
+    check("d22-title-slot-short", Some("Tides"), "Tides");
+    check("d23-title-line-no-slot", None, "Where does the tide table end?");
     // The last one is blank, so the first prompt stands in.
     check("c81-session-name", None, "q");
     // Before that there was one of two lines.

@@ -214,6 +214,11 @@ fn compactions(
         }
         let kept = entry.get_str("firstKeptEntryId").unwrap_or_default();
         if kept.is_empty() || kept == session.id(node) {
+            let tail = entry.get("retainedTail").map_or(0, |tail| tail.elements().count());
+            if tail > 0 && last == Some(node) {
+                let count = u32::try_from(tail).unwrap_or(u32::MAX);
+                found.push(RawFinding::of(session, Code::RetainedTail, node, Detail::Count(count)));
+            }
             continue;
         }
         let Some(kept) = session.find(&kept) else {

@@ -6,18 +6,25 @@ use std::path::Path;
 
 use super::codes::Code;
 use super::finding::{Detail, RawFinding};
-use crate::core::entry::header::{CURRENT, DeclaredVersion};
+use crate::core::entry::header::{CURRENT, DeclaredVersion, Header, SLOT_SIZE};
+use crate::core::json::{Raw, ValueKind};
 use crate::core::read::inspect::{LineNotes, OddLine, Oddity};
 use crate::core::session::Session;
 use crate::core::time::Stamp;
+
+/// What is odd about a header whose `id` is no file name.
+pub(super) const NOT_A_NAME: &str = "its `id` cannot be part of a file name";
+
+/// What is odd about a header whose `version` agents take for 3.
+pub(super) const NO_VERSION: &str = "its `version` is not a version";
 
 pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
     header(session, found);
     let foreign_leaf = foreign_leaf(session, notes);
     let mut has_patches = false;
+    let last_entry = session.nodes().next_back().map_or(0, |last| session.line(last));
+    let last = last_entry.max(notes.odd.last().map_or(0, |last| last.line));
     for (at, note) in notes.odd.iter().enumerate() {
-        let next = notes.odd.get(at + 1).filter(|next| next.line == note.line + 1);
-        let is_closed = next.is_some_and(|next| next.oddity == Oddity::LoneBrace);
         let before = at.checked_sub(1).and_then(|before| notes.odd.get(before));
         let is_list = session.version == 1;
         let code = match note.oddity {
@@ -25,6 +32,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             Oddity::NoLineEnd => Code::NoLineEnd,
             Oddity::NotAnObject if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Oddity::LoneBrace if before.is_some_and(|cut| cut.line + 1 == note.line && is_open(cut)) => continue,
+            Oddity::NotAnObject if note.detail == 0 => Code::ForeignLine,
             Oddity::LoneBrace | Oddity::Cut | Oddity::NotJson | Oddity::NotAnObject | Oddity::TooLong => {
                 Code::MalformedLine
             }
@@ -36,6 +44,9 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             Oddity::Escape => Code::TerminalEscape,
             Oddity::Big => Code::BigEntry,
             Oddity::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
+            Oddity::NoSlot => Code::HeaderNotFirst,
+            Oddity::SlotSize if usize::try_from(note.detail).is_ok_and(|size| size < SLOT_SIZE) => Code::ShortSlot,
+            Oddity::SlotSize => Code::LongSlot,
             Oddity::Foreign if is_list => continue,
             // Agents resume at the last line.
             Oddity::Foreign if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
@@ -50,10 +61,13 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             Oddity::BadContent | Oddity::BadBlock => Code::OddContent,
             Oddity::NoUsage => Code::NoUsage,
             Oddity::NoCost => Code::NoCost,
+            Oddity::NoCallId => Code::ResultWithoutId,
+            Oddity::BadMember => Code::OddMember,
             // Reported with the tree.
             Oddity::NoParent => continue,
         };
-        let detail = Detail::Odd(note.oddity, if is_closed && is_open(note) { 0 } else { note.detail });
+        let is_harmless = is_open(note) && last != note.line + 1;
+        let detail = Detail::Odd(note.oddity, if is_harmless { 0 } else { note.detail });
         found.push(RawFinding::new(code, note.line, session.on_line(note.line), detail));
     }
     for node in session.nodes() {
@@ -64,7 +78,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
     missing_blobs(session, notes, blobs, found);
 }
 
-/// Returns whether omp takes the line after it for a value in it.
+/// Returns whether omp takes the line after it for a value in it, if that is the last one.
 fn is_open(note: &OddLine) -> bool {
     note.oddity == Oddity::Cut && note.detail == 1
 }
@@ -82,7 +96,8 @@ fn header(session: &Session, found: &mut Vec<RawFinding>) {
     let header = &session.header;
     let mut push = |code, detail| found.push(RawFinding::new(code, header.line, None, detail));
     match header.version {
-        DeclaredVersion::Invalid => push(Code::UnknownVersion, Detail::Nothing),
+        DeclaredVersion::Invalid if is_below_2(header) => push(Code::UnknownVersion, Detail::Nothing),
+        DeclaredVersion::Invalid => push(Code::OddHeader, Detail::Reason(NO_VERSION)),
         DeclaredVersion::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
         _ if session.version > CURRENT => push(Code::NewerVersion, Detail::Count(session.version)),
         _ if session.version < CURRENT => push(Code::OldVersion, Detail::Count(session.version)),
@@ -93,16 +108,30 @@ fn header(session: &Session, found: &mut Vec<RawFinding>) {
     }
 }
 
+/// Returns whether agents take an invalid version for 1: they compare it with 2, as JavaScript does.
+fn is_below_2(header: &Header) -> bool {
+    let Some(version) = Raw::new(&header.raw).get("version") else { return false };
+    match version.kind() {
+        ValueKind::Number => version.number().is_some_and(|number| number < 2.0),
+        ValueKind::Bool => true,
+        ValueKind::String => version.str().is_some_and(|text| {
+            let text = text.trim();
+            text.is_empty() || text.parse().is_ok_and(|number: f64| number < 2.0)
+        }),
+        ValueKind::Array => version.elements().next().is_none(),
+        _ => false,
+    }
+}
+
 fn odd_header(session: &Session) -> Option<&'static str> {
     let header = &session.header;
-    let raw = crate::core::json::Raw::new(&header.raw);
+    let raw = Raw::new(&header.raw);
     let is_string = |name: &str| raw.get(name).is_some_and(|value| value.string_body().is_some());
     // Agents use it in file names.
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
     let is_name = header.id.starts_with(|char: char| char.is_ascii_alphanumeric()) && header.id.chars().all(is_plain);
     let oddities = [
-        (!is_name, "its `id` cannot be part of a file name"),
-        (is_string("version"), "its `version` is a string, not a number"),
+        (!is_name, NOT_A_NAME),
         (!is_string("cwd"), "it has no `cwd`, the folder of the project"),
         (header.stamp.ms().is_none() || !is_string("timestamp"), "its `timestamp` is not an ISO 8601 time"),
     ];

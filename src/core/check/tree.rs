@@ -26,9 +26,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
         let above = cuts.above.get(&node).copied().unwrap_or(path::Continuation::Unknown);
         found.push(RawFinding::of(session, code, node, Detail::Above(above)).losing(cuts.beyond(node)));
     };
-    // The first entry loses nothing if it hangs at the session: there is nothing above it.
-    let is_lost = |&(orphan, missing): &(NodeId, &str)| orphan.index() > 0 || missing != session.header.id;
-    session.orphans().filter(is_lost).for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
+    session.orphans().for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
     path::severed(session, notes).for_each(|root| push_cut(Code::SeveralRoots, root));
     loops(session, &cuts, found)?;
     duplicates(session, notes, found)?;

@@ -386,7 +386,10 @@ mod tests {
     #[test]
     fn a_long_header_after_a_title_is_found() {
         let folders = StoreFolder::new(&[]);
-        let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
+        let slot = format!(
+            "{{\"type\":\"title\",\"v\":1,\"title\":\"x\",\"updatedAt\":\"\",\"pad\":\"{}\"}}\n",
+            " ".repeat(200)
+        );
         let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
         folders.file("omp/w/long.jsonl", &(slot + &header), 1);
         folders.check(&[("dddd4444", "omp/w/long.jsonl")]);

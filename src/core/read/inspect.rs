@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use memchr::memmem::Finder;
 
+use super::members::odd_member;
 use super::{foreign, line};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, ScanError};
 use crate::core::json::{self, Cursor, Raw, SyntaxError};
@@ -48,6 +49,12 @@ pub(crate) enum Oddity {
     Big,
     /// Neither an entry nor a header: no `id`.
     Foreign,
+    /// A title line before the header that is not a title slot to omp; `detail` is the index of the reason in
+    /// [`SLOT_MEMBERS`](crate::core::entry::header::SLOT_MEMBERS), or the number of these if it is not the first
+    /// line.
+    NoSlot,
+    /// A title slot of `detail` bytes, its line feed included, which is not what omp makes of one.
+    SlotSize,
     /// No `id`, but another program's change of an entry or of the header.
     Patch,
     /// A `session` line after the first.
@@ -66,8 +73,12 @@ pub(crate) enum Oddity {
     BadBlock,
     /// An assistant message without `usage`.
     NoUsage,
-    /// An assistant message whose `usage` has no `cost`.
+    /// An assistant message whose `usage` has no `cost`, or, if `detail` is 1, a `model_usage` entry.
     NoCost,
+    /// A tool result without a string `toolCallId`.
+    NoCallId,
+    /// A member without the form that an agent needs: `detail` is the index into [`MEMBERS`](super::members::MEMBERS).
+    BadMember,
     /// A lone brace, which ends what omp would read on after a torn line.
     LoneBrace,
     /// A root whose `parentId` is neither null nor a string.
@@ -187,7 +198,16 @@ impl Inspector {
         match kind {
             Kind::Message => message(notes, number, entry),
             Kind::CustomMessage => content(notes, number, entry, Role::Custom),
+            Kind::ModelUsage => {
+                let usage = entry.get("usage").filter(|usage| !usage.is_null());
+                if usage.is_some_and(|usage| usage.get("cost").is_none_or(Raw::is_null)) {
+                    notes.push(number, Oddity::NoCost, 1);
+                }
+            }
             _ => {}
+        }
+        if let Some(member) = odd_member(entry) {
+            notes.push(number, Oddity::BadMember, member);
         }
     }
 
@@ -298,11 +318,10 @@ fn message(notes: &mut LineNotes, number: u32, entry: Entry<'_>) {
         Role::None | Role::Unknown => return notes.push(number, Oddity::NoRole, 0),
         Role::BashExecution | Role::PythonExecution | Role::FileMention => return,
         Role::BranchSummary | Role::CompactionSummary => return,
-        Role::ToolResult => {
-            if let Some(call) = entry.tool_call_id() {
-                notes.results.push((number, hash(call.as_bytes())));
-            }
-        }
+        Role::ToolResult => match entry.tool_call_id() {
+            Some(call) => notes.results.push((number, hash(call.as_bytes()))),
+            None => notes.push(number, Oddity::NoCallId, 0),
+        },
         Role::Assistant => {
             for block in entry.blocks().filter(|block| block.kind() == BlockKind::ToolCall) {
                 if let Some(id) = block.id() {

@@ -195,7 +195,6 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
     let mut before = 0;
     let mut problems = Problems::default();
     let mut found = None;
-    let mut first = true;
     let mut at = 0;
     while at < source.len() && found.is_none() {
         let end = source.len().min(at + BLOCK as u64);
@@ -222,7 +221,6 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                 inspector.malformed(&mut notes, number - 1, bytes, line.terminated);
                 return found.is_none();
             };
-            let was_first = std::mem::take(&mut first);
             if entry.kind() == Kind::Header {
                 let end = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
                 inspector.bytes(&mut notes, number - 1, bytes);
@@ -234,15 +232,26 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                     Some(header) => Ok((header, line.offset, end, line.terminated)),
                     None => Err(NotASession { line: number, why: NO_ID }),
                 });
-            } else if entry.kind() == Kind::Title && was_first {
-                slot = Some(header::title(entry));
+            } else if line.offset == 0
+                && entry.kind() == Kind::Title
+                && let Ok(title) = header::slot(entry)
+            {
+                slot = Some(title);
+                let size = bytes.len() + usize::from(line.terminated);
+                if size != header::SLOT_SIZE {
+                    notes.push(number - 1, Oddity::SlotSize, size);
+                }
             } else if let Some(format) = foreign::line(entry) {
                 found = Some(Err(Foreign(format)));
             } else if header::may_precede(entry) {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
                 problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
-                notes.push(number - 1, Oddity::Foreign, 0);
+                match header::slot(entry) {
+                    _ if entry.kind() != Kind::Title => notes.push(number - 1, Oddity::Foreign, 0),
+                    Ok(_) => notes.push(number - 1, Oddity::NoSlot, header::SLOT_MEMBERS.len()),
+                    Err(member) => notes.push(number - 1, Oddity::NoSlot, member),
+                }
             } else {
                 let why = "its first line is not a session header";
                 found = Some(Err(NotASession { line: number, why }));

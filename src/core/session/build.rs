@@ -326,6 +326,8 @@ impl Session {
                 self.cut.push(node);
             }
             Some(parent) => self.nodes[at].parent = parent.0,
+            // It hangs at the session itself: nothing is above it.
+            None if name.of(&self.texts[self.nodes[at].part as usize]) == self.header.id => {}
             None => {
                 let parent = name.of(&self.texts[self.nodes[at].part as usize]);
                 let message = format!("parent `{parent}` of `{}` is missing; shown as a root", self.id(node));

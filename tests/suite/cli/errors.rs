@@ -84,6 +84,7 @@ fn file_that_is_not_a_session_exits_with_2() {
     check("{\"type\":\"session\"}\n", 1);
     check("{\"type\":\"session\",\"id\":7}\n", 1);
     check("{\"type\":\"title\",\"title\":\"x\"}\n{\"type\":\"session\"}\n", 2);
+    check("{\"type\":\"title\",\"v\":1,\"title\":\"x\",\"updatedAt\":\"\",\"pad\":\"\"}\n{\"type\":\"session\"}\n", 2);
     check("{}\n", 1);
 }
 

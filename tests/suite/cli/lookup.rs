@@ -122,7 +122,7 @@ fn hints_name_the_agent_that_keeps_the_file() {
     fs::create_dir_all(kept.parent().unwrap()).unwrap();
     fs::write(&kept, home.session("omp")).unwrap();
     fs::write(home.path("shop/own.jsonl"), home.session("own")).unwrap();
-    let slot = "{\"type\":\"title\",\"title\":\"\"}\n";
+    let slot = "{\"type\":\"title\",\"v\":1,\"title\":\"\",\"updatedAt\":\"\",\"pad\":\"\"}\n";
     fs::write(home.path("shop/slot.jsonl"), slot.to_owned() + &home.session("slot")).unwrap();
     let kept = kept.to_str().unwrap();
     for (file, command) in [("own.jsonl", "pi --session"), ("slot.jsonl", "omp --resume"), (kept, "omp --resume")] {

@@ -99,7 +99,7 @@ fn hostile() -> (Scratch, Vec<String>) {
     }
     let ids: Vec<_> = (0..bodies.len()).map(|at| format!("entry{at:02}{EVIL}")).collect();
     let mut lines = vec![
-        json!({"type": "title", "title": evil("slot")}),
+        json!({"type": "title", "v": 1, "title": evil("slot"), "updatedAt": evil("then"), "pad": ""}),
         json!({"type": "session", "version": 3, "id": evil("session"), "cwd": evil("/home/mia"), "title": evil("title")}),
         json!({"type": "session", "id": evil("second")}),
         json!({"type": evil("foreign")}),

@@ -75,6 +75,13 @@ impl Wording<'_> {
                     format!("`session-tree navigate FILE {id} --save`{}", self.without(newest)),
                 )
             }
+            (Code::RetainedTail, Detail::Count(count)) => (
+                format!(
+                    "the compaction `{own}` keeps {} in `retainedTail`, and no entries",
+                    counted(count as usize, "message", "messages")
+                ),
+                "set `firstKeptEntryId` to the first entry to keep, or repeat what the model has to know".to_owned(),
+            ),
             (Code::StoredLeaf, _) => self.stored_leaf(),
             (Code::MarkWithoutTarget, _) => (
                 format!("mark `{own}` moves the leaf to no entry before it in the file"),
@@ -116,6 +123,9 @@ impl Wording<'_> {
                 format!("version {version} is newer than 3, the newest known one"),
                 "open it only with the agent that wrote it".to_owned(),
             ),
+            (Code::OddHeader, Detail::Reason(why @ lines::NO_VERSION)) => {
+                (format!("odd header: {why}"), format!("set `version` of line {line} to 3"))
+            }
             (Code::OddHeader, Detail::Reason(why)) => {
                 (format!("odd header: {why}"), format!("correct it on line {line}, if an agent needs it"))
             }

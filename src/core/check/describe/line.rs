@@ -2,7 +2,14 @@
 
 use super::wording::Wording;
 use crate::core::check::codes::Code;
+use crate::core::entry::header::{SLOT_MEMBERS, SLOT_SIZE};
 use crate::core::read::inspect::{self, Oddity};
+use crate::core::read::members::{MEMBERS, NeededMember};
+
+/// Returns the member that is odd.
+pub(super) fn member(detail: u32) -> Option<&'static NeededMember> {
+    usize::try_from(detail).ok().and_then(|at| MEMBERS.get(at))
+}
 
 impl Wording<'_> {
     /// Returns the message and the fix for what is odd about a line by itself.
@@ -18,7 +25,7 @@ impl Wording<'_> {
             Oddity::NoLineEnd => ("no line end after the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
             Oddity::Cut if detail == 1 => (
                 format!("cut short where a value has to come{lost}"),
-                format!("insert a line `}}` after line {line}, so that omp sees the next one; then {}", self.restore()),
+                format!("insert a line `}}` after line {line}, so that omp sees the last one; then {}", self.restore()),
             ),
             Oddity::Cut => (format!("cut short{lost}"), self.restore()),
             Oddity::LoneBrace => ("a lone brace".to_owned(), format!("delete line {line}")),
@@ -50,7 +57,9 @@ impl Wording<'_> {
             ),
             Oddity::BadUtf8 => (
                 format!("bytes that are not UTF-8, from byte {detail} on"),
-                "none needed; agents read U+FFFD there".to_owned(),
+                format!(
+                    "put the text there that was meant, if it is known; agents read U+FFFD at byte {detail} of line {line}"
+                ),
             ),
             Oddity::LoneSurrogate => (
                 format!("half of a surrogate pair at byte {detail}"),
@@ -60,16 +69,29 @@ impl Wording<'_> {
             ),
             Oddity::Escape => (
                 format!("an escape sequence for terminals at byte {detail}"),
-                "none needed: `session-tree` shows it escaped; do not print the file unescaped".to_owned(),
+                format!("remove it from line {line}, unless it is meant; `session-tree` shows it escaped"),
             ),
             Oddity::Big => (
                 format!("{} MB on one line", detail / 1_000_000),
                 format!("remove images from line {line}, or go on after a compaction"),
             ),
             Oddity::Foreign => self.foreign(),
+            Oddity::NoSlot => {
+                let member = usize::try_from(detail).ok().and_then(|at| SLOT_MEMBERS.get(at).copied());
+                (
+                    format!(
+                        "a title line that is not a title slot to omp: {}",
+                        member.unwrap_or("it is not the first line")
+                    ),
+                    format!("delete line {line}; to keep the title, set `title` in the header"),
+                )
+            }
+            Oddity::SlotSize => {
+                (format!("the title slot has {detail} bytes instead of {SLOT_SIZE}"), self.fill_slot(detail))
+            }
             Oddity::Patch => (
                 "another program changes entries or the header by lines (`entry_patch`, `header_patch`)".to_owned(),
-                "none needed; the program that wrote it, a fork of omp, shows the changes".to_owned(),
+                "open it with the program that wrote it, a fork of omp, which shows the changes".to_owned(),
             ),
             Oddity::SecondHeader => {
                 ("a second session header; the first one counts".to_owned(), format!("delete line {line}"))
@@ -96,15 +118,42 @@ impl Wording<'_> {
                 format!("correct or remove block {detail} of `content` in line {line}"),
             ),
             Oddity::NoUsage => {
-                (format!("assistant message `{own}` without `usage`"), "none needed; its cost is not known".to_owned())
+                let usage = "\"usage\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"totalTokens\":0,\"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}}";
+                (
+                    format!("assistant message `{own}` without `usage`"),
+                    format!("if omp 13 has to open it, add {usage} to `message` in line {line}"),
+                )
+            }
+            Oddity::NoCallId => (
+                format!("tool result `{own}` without the id of its call (`toolCallId`)"),
+                format!("set `toolCallId` in line {line} to the `id` of its call"),
+            ),
+            Oddity::BadMember => {
+                let (name, form) = member(detail).map_or(("", ""), |member| (member.name, member.form));
+                (
+                    format!("`{name}` of `{own}` is missing, or not {form}"),
+                    format!("make `{name}` in line {line} {form}"),
+                )
             }
             Oddity::NoCost => (
-                format!("`usage` of the assistant message `{own}` has no `cost`"),
+                format!(
+                    "`usage` of {} `{own}` has no `cost`",
+                    if detail == 1 { "the entry" } else { "the assistant message" }
+                ),
                 format!(
                     "add \"cost\":{{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}} to `usage` in line {line}"
                 ),
             ),
             Oddity::NoParent => (format!("`{own}` has no `parentId`"), self.to_parent_before()),
+        }
+    }
+
+    fn fill_slot(&self, size: u32) -> String {
+        let line = self.finding.line;
+        let target = u32::try_from(SLOT_SIZE).unwrap_or(u32::MAX);
+        match size.checked_sub(target) {
+            None => format!("add {} spaces to `pad` in line {line}", target - size),
+            Some(more) => format!("remove {more} spaces of `pad` in line {line}, or shorten its `title`"),
         }
     }
 

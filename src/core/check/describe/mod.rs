@@ -8,6 +8,7 @@ mod wording;
 use self::wording::Wording;
 use super::codes::Code;
 use super::finding::{Detail, Finding, RawFinding};
+use super::lines;
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::read::inspect::{LineNotes, Oddity};
@@ -63,16 +64,24 @@ fn not_a_session(finding: &RawFinding) -> (String, String) {
 fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
         (Code::MalformedLine, Detail::Odd(Oddity::Cut, 1)) => {
-            "pi skips it; omp takes the next line for the value, so that the entry there is lost, too; omp 18 rewrites the file without both when it next saves"
+            "pi skips it; omp takes the next line, the last one, for the value, so that the entry there is lost, too; omp 18 rewrites the file without both when it next saves"
         }
         (Code::UnfinishedLine, Detail::Odd(Oddity::Unfinished, 1)) => {
-            "pi skips it and adds a line end; omp takes what is appended next for its value, which is lost too; `session-tree` writes a line `}` between"
+            "pi skips it and adds a line end; omp 13 appends its next entry to it, which is lost too; omp takes what others append next for its value, until more follows; omp 18 rewrites the file without it when it next saves; `session-tree` writes a line `}` between"
         }
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
-        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
         (Code::ForeignLine, Detail::Odd(Oddity::Patch, _)) => {
             "pi, omp and `session-tree` do not apply them; where one is the last line, pi and omp resume with an empty conversation"
         }
+        (Code::OddMember, Detail::Odd(_, index)) => {
+            line::member(index).map_or(Code::OddMember.agents(), |it| it.agents)
+        }
+        (Code::NoCost, Detail::Odd(_, 1)) => "omp 18 cannot open the file; pi and omp 13 open it",
+        (Code::NoCost, _) => "omp cannot open the file; pi opens it",
+        (Code::OddHeader, Detail::Reason(lines::NOT_A_NAME)) => {
+            "pi and omp open it; programs that name files after it can write to another folder"
+        }
+        (Code::OddHeader, Detail::Reason(lines::NO_VERSION)) => "pi and omp take it for version 3, or an older one",
         // It starts with the header of its session.
         (Code::NotASession, Detail::Foreign(ForeignFormat::EventStream)) => Code::ForeignLeaf.agents(),
         (code, _) => code.agents(),
