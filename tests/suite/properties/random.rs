@@ -54,7 +54,7 @@ pub const TIMES: &[(&str, Option<i64>)] = &[
 pub fn session(seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let (version, has_ids) = version(&mut random);
-    let mut writer = Writer { random, has_ids, session: format!("s{seed}"), next: 0, used: Vec::new() };
+    let mut writer = Writer { random, has_ids, next: 0, used: Vec::new() };
     let mut lines = writer.front();
     lines.push(format!(r#"{{"type":"session"{version},"id":"s{seed}"{}}}"#, writer.header_members()));
     for _ in 0..writer.random.below(50) {
@@ -69,8 +69,7 @@ pub fn session(seed: u64) -> Vec<u8> {
 
 /// Makes a session of many blocks, with lines that are longer than one.
 pub fn long_session(seed: u64, entries: usize) -> Vec<u8> {
-    let mut writer =
-        Writer { random: Random::new(seed), has_ids: true, session: "long".to_owned(), next: 0, used: Vec::new() };
+    let mut writer = Writer { random: Random::new(seed), has_ids: true, next: 0, used: Vec::new() };
     let mut lines = vec![r#"{"type":"session","version":3,"id":"long"}"#.to_owned()];
     for at in 0..entries {
         let mut line = if writer.random.percent(5) { writer.odd_line() } else { writer.entry() };
@@ -103,8 +102,6 @@ fn version(random: &mut Random) -> (String, bool) {
 struct Writer {
     random: Random,
     has_ids: bool,
-    /// The id in the header.
-    session: String,
     /// How many ids were made.
     next: usize,
     used: Vec<String>,
@@ -119,10 +116,7 @@ impl Writer {
         }
         if self.random.percent(15) {
             let title = self.random.pick(&[r#""slot""#, r#""""#, r#"" ""#, "null"]);
-            let version = self.random.pick(&["1", "1", "1", "1.0", "2"]);
-            let source = self.random.pick(&["", r#","source":"auto""#, r#","source":"user""#, r#","source":"me""#]);
-            let rest = self.random.pick(&[r#","updatedAt":"","pad":"  ""#, r#","updatedAt":"now","pad":"""#, ""]);
-            lines.push(format!(r#"{{"type":"title","v":{version},"title":{title}{source}{rest}}}"#));
+            lines.push(format!(r#"{{"type":"title","v":1,"title":{title},"updatedAt":"","pad":"    "}}"#));
         }
         if self.random.percent(8) {
             lines.push(r#"{"type":"othertool","note":1}"#.to_owned());
@@ -229,7 +223,6 @@ impl Writer {
             3 => "\"gone\"".to_owned(),
             4 if self.random.percent(50) => format!("\"{own}\""),
             5 => return None,
-            12 => format!("\"{}\"", self.session),
             // Entries to come make cycles.
             6 => format!("\"e{:03}\"", self.next + 1 + self.random.below(3)),
             7..12 => format!("\"{}\"", self.any()),
