@@ -76,7 +76,7 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 /// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
     let role = message.get_str("role").unwrap_or_default();
-    let mut title = role.clone().into_owned();
+    let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
     for name in ["customType", "toolName"] {
         if let Some(name) = message.get_str(name) {
             title.push_str(&format!(" [{name}]"));
@@ -190,7 +190,7 @@ pub(crate) fn text(
     let leaf = context.leaf.map(|leaf| session.id(leaf));
     output.text(&heading(screen, leaf, &context.settings, size))?;
     let mut scratch = Vec::new();
-    for (at, &item) in context.messages.iter().enumerate() {
+    for (at, item) in context.messages.iter().enumerate() {
         let write = |message: Raw<'_>| -> io::Result<()> {
             let title = title(screen, at + 1, session.id(item.node()), message);
             output.text(&screen.folded(&title, 3))?;
@@ -245,7 +245,7 @@ pub(crate) fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &
 fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
     let (mut scratch, mut sent) = (Vec::new(), Vec::new());
     let mut mark = "";
-    for &item in &context.messages {
+    for item in &context.messages {
         let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
             sent.clear();
             if for_model && !message::write_for_model(&mut sent, message) {

@@ -389,7 +389,7 @@ fn context(session: &Session) -> Context {
 /// Returns the messages of the context at the leaf, as bytes.
 fn messages(session: &Session) -> Vec<Vec<u8>> {
     let mut bodies = Bodies::new(session);
-    let message = |&item: &_| {
+    let message = |item: &_| {
         let mut out = Vec::new();
         message::write(&mut out, &mut bodies, item).unwrap();
         out

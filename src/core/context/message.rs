@@ -22,11 +22,11 @@ const COMPACTION: &str = "The conversation before this point was replaced by a s
 /// made in `scratch`.
 pub fn with<R>(
     bodies: &mut Bodies<'_>,
-    item: ContextMessage,
+    item: &ContextMessage,
     scratch: &mut Vec<u8>,
     each: impl FnOnce(Raw<'_>) -> R,
 ) -> Result<R> {
-    if let ContextMessage::Stored(node) = item {
+    if let &ContextMessage::Stored(node) = item {
         let message = bodies.entry(node)?.message();
         return Ok(each(message.unwrap_or(Raw::new(b"null"))));
     }
@@ -42,9 +42,9 @@ pub fn with<R>(
 const SCRATCH: usize = 1024 * 1024;
 
 /// Writes one message as agents hold it in memory.
-pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -> Result<()> {
+pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: &ContextMessage) -> Result<()> {
     let session = bodies.session();
-    match item {
+    match *item {
         ContextMessage::Stored(node) => {
             let entry = bodies.entry(node)?;
             out.extend_from_slice(entry.message().map_or(b"null", Raw::bytes));
@@ -82,7 +82,7 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -
             time(&mut object, session.stamp(node).ms());
         }
         ContextMessage::OmpCompaction { node, next } => omp::message::write_summary(out, bodies, node, next)?,
-        ContextMessage::Trimmed { node, calls } => omp::message::write_trimmed(out, bodies, node, calls)?,
+        ContextMessage::Trimmed { node, ref calls } => omp::message::write_trimmed(out, bodies, node, calls)?,
         ContextMessage::Notes(node) => omp::message::write_notes(out, bodies, node)?,
     }
     Ok(())

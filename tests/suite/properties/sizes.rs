@@ -4,9 +4,9 @@
 use std::fmt::Write;
 
 use session_tree::core::check;
-use session_tree::core::context;
 use session_tree::core::context::compare;
 use session_tree::core::context::stats;
+use session_tree::core::context::{self, held};
 use session_tree::core::error::problem::WarningKind;
 use session_tree::core::naming;
 use session_tree::core::read::load::LoadOptions;
@@ -161,7 +161,7 @@ fn context_with_30_000_edits_and_compactions_is_handled() {
     let session = session(90_000, |at| line(at, at.checked_sub(1), &members(at)));
     let context = context::build(&mut Bodies::new(&session), session.leaf()).unwrap();
     assert_eq!(context.messages.len(), 2);
-    let hidden = context::hidden(&mut Bodies::new(&session), &context).unwrap().unwrap();
+    let hidden = held::hidden(&mut Bodies::new(&session), &context).unwrap().unwrap();
     assert_eq!(hidden.messages.len(), 29_999);
 }
 
