@@ -740,7 +740,7 @@ fn c48_malformed_messages_are_shown_as_such() {
     ];
     assert_eq!(texts, expected.map(|text| json!([text])));
     let entry = run("tree", "c48-malformed-messages", &["--entry", "a0000002"]).ok();
-    assert!(entry.contains("[call bash: null]\n[call : ]\n"), "{entry}");
+    assert!(entry.contains("[call bash: null]\n[call (no name): ]\n"), "{entry}");
 }
 
 #[test]

@@ -97,11 +97,16 @@ impl<'s> Bodies<'s> {
         Ok(words)
     }
 
-    /// Returns the title of the session: its name, or the text of its first prompt; empty without both.
+    /// Returns the title of the session: its name, or the text that names it best; empty without both.
     pub fn title(&mut self) -> Result<String> {
-        match (self.session.name(), self.session.first_prompt()) {
+        match (self.session.name(), self.session.title_entry()) {
             (Some(name), _) => Ok(name.to_owned()),
-            (None, Some(prompt)) => self.words(prompt),
+            (None, Some(node)) if self.session.traits(node).kind == Kind::SessionInit => {
+                let mut words = String::new();
+                preview::task(&mut words, self.entry(node)?);
+                Ok(words)
+            }
+            (None, Some(node)) => self.words(node),
             (None, None) => Ok(String::new()),
         }
     }

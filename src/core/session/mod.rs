@@ -14,7 +14,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
-use crate::core::entry::{Kind, Role, Traits};
+use crate::core::entry::{Kind, Role, TitleRank, Traits};
 use crate::core::error::problem::Problems;
 use crate::core::read::load::StrRef;
 use crate::core::read::source::Source;
@@ -281,12 +281,20 @@ impl Session {
         self.traits(node).is_user()
     }
 
-    /// Returns the first user message with text, or the first one if none has text.
-    pub(crate) fn first_prompt(&self) -> Option<NodeId> {
-        let mut users = self.nodes().filter(|&node| self.is_user(node));
-        let first = users.next()?;
-        let has_text = |node: &NodeId| self.traits(*node).has_text;
-        Some(Some(first).filter(has_text).or_else(|| users.find(has_text)).unwrap_or(first))
+    /// Returns the entry whose words name the session if it has no name: the first user message with text, else
+    /// what the session was started for, else the first text.
+    pub(crate) fn title_entry(&self) -> Option<NodeId> {
+        let ranked = self.nodes().filter_map(|node| Some((self.traits(node).title_rank()?, node)));
+        let mut best = None;
+        for (rank, node) in ranked {
+            if best.is_none_or(|(best, _)| rank < best) {
+                best = Some((rank, node));
+            }
+            if rank == TitleRank::Prompt {
+                break;
+            }
+        }
+        best.map(|(_, node)| node)
     }
 
     /// Returns the labels in force, in the order in which their targets were first labelled.

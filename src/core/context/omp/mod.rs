@@ -15,12 +15,12 @@ use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 use crate::core::tree::walk;
 
-/// The custom type of entries with a revision of the notebook.
-pub(super) const NOTES: &str = "experimental_context_notes";
 /// The largest revision of a notebook, in bytes.
 const LARGEST_NOTES: usize = 16 * 1024;
 /// The custom type of what a person asks for by the name of a skill.
 pub(super) use crate::core::entry::SKILL;
+/// The custom type of entries with a revision of the notebook.
+pub(super) use crate::core::entry::elsewhere::NOTES;
 /// The custom types of what omp tells the model anew each time.
 const TRANSIENT: [&str; 2] = ["prewalk-plan", "vibe-mode-context"];
 
