@@ -3,9 +3,10 @@
 //! A word of plain ASCII has the same bytes in a line and in its text, except for case, unless the line
 //! has escapes, or the text is joined from several blocks. Must never rule out an entry that matches.
 
-use memchr::memmem::Finder;
+use memchr::memchr3_iter;
+use memchr::memmem::{self, Finder};
 
-use super::{PIECE, Query, folded};
+use super::{PIECE, Query};
 
 /// Searches lines for the words of a query.
 #[derive(Debug)]
@@ -43,17 +44,16 @@ impl<'q> Prefilter<'q> {
         if missing.is_empty() || self.is_unsure(line) {
             return true;
         }
-        let has = |text: &str, word: &Finder<'_>| word.find(folded(text).as_bytes()).is_some();
+        let has = |text: &str, word: &Finder<'_>| {
+            word.find(text.to_ascii_lowercase().as_bytes()).is_some() || folds_to_ascii(text.as_bytes())
+        };
         missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
     }
 
     /// Returns whether a word may be in the text although it is not in the line.
     fn is_unsure(&self, line: &[u8]) -> bool {
-        let folds =
-            || std::str::from_utf8(line).map_or(true, |text| text.chars().any(|char| char > '\u{7f}' && folds(char)));
-        let folds = !line.is_ascii() && folds();
         // A text of several blocks is searched as one text; each block has `"text"` twice.
-        folds
+        folds_to_ascii(line)
             || self.texts.find_iter(line).nth(2).is_some()
             || self.escapes.find_iter(line).any(|at| may_be_plain(&line[at + 2..]))
     }
@@ -68,6 +68,22 @@ fn may_be_plain(digits: &[u8]) -> bool {
     code.is_none_or(is_plain)
 }
 
+/// Returns whether there may be a character in UTF-8 that [`folds`].
+fn folds_to_ascii(bytes: &[u8]) -> bool {
+    if bytes.is_ascii() {
+        return false;
+    }
+    // The first bytes of all of them but two, which are looked for whole: theirs are those of umlauts and dashes.
+    let firsts = [[0xc4, 0xc5, 0xc7], [0xcd, 0xe1, 0xef]].into_iter();
+    let mut found = firsts.flat_map(|[a, b, c]| memchr3_iter(a, b, c, bytes));
+    let is_one = |at: usize| {
+        let width = if bytes[at] < 0xe0 { 2 } else { 3 };
+        let char = bytes.get(at..at + width).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        char.and_then(|char| char.chars().next()).is_some_and(folds)
+    };
+    found.any(is_one) || ["ß", "\u{212a}"].iter().any(|char| memmem::find(bytes, char.as_bytes()).is_some())
+}
+
 /// Returns whether a character beyond ASCII is folded to something with ASCII in it: ligatures, letters that
 /// stand for several, and a few that are the same as one of ASCII.
 fn folds(char: char) -> bool {
@@ -76,6 +92,7 @@ fn folds(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::folded;
     use super::{Prefilter, Query};
 
     fn check(word: &str, line: &str, expected: bool) {
@@ -86,9 +103,16 @@ mod tests {
 
     #[test]
     fn every_character_that_is_folded_to_ascii_is_known() {
-        for char in ('\u{80}'..=char::MAX).filter(|&char| !super::folds(char)) {
-            assert!(!super::folded(&char.to_string()).bytes().any(|byte| byte.is_ascii()), "{char:?}");
+        for char in '\u{80}'..=char::MAX {
+            let has_ascii = || folded(&char.to_string()).bytes().any(|byte| byte.is_ascii());
+            assert!(super::folds(char) || !has_ascii(), "{char:?}");
         }
+        for char in '\u{80}'..='\u{ffff}' {
+            let text = format!("a—{char}ü");
+            assert_eq!(super::folds_to_ascii(text.as_bytes()), super::folds(char), "{char:?}");
+        }
+        // Half a character at the end is none.
+        assert!(!super::folds_to_ascii(b"a\xc5") && super::folds_to_ascii(b"\xff\xef\xac\x80"));
     }
 
     #[test]
