@@ -1,12 +1,13 @@
 //! Rules out most entries of a search from the bytes of their lines, without decoding them.
 //!
-//! A word of plain ASCII has the same bytes in a line and in its text, except for case, unless the line
-//! has escapes, or the text is joined from several blocks. Must never rule out an entry that matches.
+//! A word of plain ASCII has the same bytes in a line and in its text, except for case and for the few letters
+//! that are folded to ASCII, unless the line has escapes, or the text is joined from several blocks. Must never
+//! rule out an entry that matches.
 
 use memchr::memchr3_iter;
 use memchr::memmem::{self, Finder};
 
-use super::{PIECE, Query};
+use super::{PIECE, Query, folded};
 
 /// Searches lines for the words of a query.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub struct Prefilter<'q> {
     escapes: Finder<'static>,
     texts: Finder<'static>,
     lower: Vec<u8>,
+    folded: Vec<u8>,
 }
 
 impl<'q> Prefilter<'q> {
@@ -24,20 +26,26 @@ impl<'q> Prefilter<'q> {
         let words = query.0.iter().filter(|word| word.chars().all(is_plain));
         let words = words.map(Finder::new);
         let (escapes, texts) = (Finder::new(b"\\u"), Finder::new(b"\"text\""));
-        Self { words: words.collect(), escapes, texts, lower: Vec::new() }
+        Self { words: words.collect(), escapes, texts, lower: Vec::new(), folded: Vec::new() }
     }
 
     /// Returns whether an entry may have all words; if not, [`Query::matches`] returns false too.
     pub fn may_match(&mut self, line: &[u8], label: Option<&str>, row: &str) -> bool {
         let longest = self.words.iter().map(|word| word.needle().len()).max().unwrap_or(0);
+        // A letter of up to three bytes may be folded to one.
+        let overlap = 3 * longest + 3;
         let mut missing: Vec<_> = self.words.iter().collect();
         let mut from = 0;
         while from < line.len() && !missing.is_empty() {
-            let to = line.len().min(from + PIECE + longest);
+            let to = line.len().min(from + PIECE + overlap);
             self.lower.clear();
             self.lower.extend_from_slice(&line[from..to]);
             self.lower.make_ascii_lowercase();
             missing.retain(|word| word.find(&self.lower).is_none());
+            if !missing.is_empty() && folds_to_ascii(&self.lower) {
+                fold_to_ascii(&self.lower, &mut self.folded);
+                missing.retain(|word| word.find(&self.folded).is_none());
+            }
             // A word across the end of a piece is whole in the next one.
             from += PIECE;
         }
@@ -53,8 +61,7 @@ impl<'q> Prefilter<'q> {
     /// Returns whether a word may be in the text although it is not in the line.
     fn is_unsure(&self, line: &[u8]) -> bool {
         // A text of several blocks is searched as one text; each block has `"text"` twice.
-        folds_to_ascii(line)
-            || self.texts.find_iter(line).nth(2).is_some()
+        self.texts.find_iter(line).nth(2).is_some()
             || self.escapes.find_iter(line).any(|at| may_be_plain(&line[at + 2..]))
     }
 }
@@ -84,6 +91,26 @@ fn folds_to_ascii(bytes: &[u8]) -> bool {
     found.any(is_one) || ["ß", "\u{212a}"].iter().any(|char| memmem::find(bytes, char.as_bytes()).is_some())
 }
 
+/// Writes bytes of UTF-8 with the characters that [`folds`] folded, others as they are.
+fn fold_to_ascii(bytes: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let width = if byte < 0xc3 { 1 } else { 2 + usize::from(byte >= 0xe0) };
+        let char = bytes.get(at..at + width).filter(|_| width > 1).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        match char.filter(|char| char.chars().any(folds)) {
+            Some(char) => {
+                out.extend_from_slice(folded(char).as_bytes());
+                at += width;
+            }
+            None => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+}
+
 /// Returns whether a character beyond ASCII is folded to something with ASCII in it: ligatures, letters that
 /// stand for several, and a few that are the same as one of ASCII.
 fn folds(char: char) -> bool {
@@ -92,8 +119,7 @@ fn folds(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::folded;
-    use super::{Prefilter, Query};
+    use super::{Prefilter, Query, folded};
 
     fn check(word: &str, line: &str, expected: bool) {
         let query = Query::new(word);
@@ -111,6 +137,9 @@ mod tests {
             let text = format!("a—{char}ü");
             assert_eq!(super::folds_to_ascii(text.as_bytes()), super::folds(char), "{char:?}");
         }
+        let mut out = Vec::new();
+        super::fold_to_ascii("a—ßü\u{212a}\u{fb03}é🙂".as_bytes(), &mut out);
+        assert_eq!(String::from_utf8_lossy(&out), "a—ssükffié🙂");
         // Half a character at the end is none.
         assert!(!super::folds_to_ascii(b"a\xc5") && super::folds_to_ascii(b"\xff\xef\xac\x80"));
     }
@@ -127,11 +156,26 @@ mod tests {
 
     #[test]
     fn words_across_pieces_are_found() {
-        for before in super::PIECE - 12..super::PIECE + 3 {
+        for before in super::PIECE - 24..super::PIECE + 3 {
             let line = format!("{}needle{}", "x".repeat(before), "y".repeat(9));
             check("needle", &line, true);
             check("needles", &line, false);
+            let line = format!("{}mi\u{df}ma\u{df}{}", "x".repeat(before), "y".repeat(9));
+            check("missmass", &line, true);
+            check("missmasses", &line, false);
         }
+    }
+
+    #[test]
+    fn letters_that_are_folded_to_ascii_are_looked_through() {
+        check("strasse", r#"{"text":"Die Straße—"}"#, true);
+        check("strass", r#"{"text":"Die Straße—"}"#, true);
+        check("strassen", r#"{"text":"Die Straße—"}"#, false);
+        check("zzyzx", r#"{"text":"Die Straße—"}"#, false);
+        check("kelvin", "{\"text\":\"\u{212a}elvin\"}", true);
+        check("istanbul", "{\"text\":\"\u{130}stanbul\"}", false);
+        check("stanbul", "{\"text\":\"\u{130}stanbul\"}", true);
+        check("office", "{\"text\":\"o\u{fb03}ce\"}", true);
     }
 
     #[test]
@@ -139,9 +183,7 @@ mod tests {
         check("abc", r#"{"text":"\u0061bc"}"#, true);
         check("abc", r#"{"text":"\u001b[31m\u00e9"}"#, false);
         check("abc", r#"{"text":"\u00"}"#, true);
-        check("kelvin", "{\"text\":\"\u{212a}elvin\"}", true);
         check("kelvin", r#"{"text":"\u212Aelvin"}"#, true);
-        check("istanbul", "{\"text\":\"\u{130}stanbul\"}", true);
         let block = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
         check("abc", &block("ab"), false);
         check("abc", &[block("ab"), block("c")].concat(), true);
