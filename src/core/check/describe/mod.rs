@@ -20,9 +20,7 @@ pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, bodies: Option<&m
     let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(finding.node?).to_owned()));
     let (message, fix) = match (bodies, finding.detail) {
         (None, _) => not_a_session(finding),
-        (Some(bodies), Detail::Odd(odd, detail)) => {
-            Wording { finding, notes, session: bodies.session() }.of_line(odd, detail)
-        }
+        (Some(bodies), Detail::Odd(odd)) => Wording { finding, notes, session: bodies.session() }.of_line(odd),
         (Some(bodies), _) => Wording { finding, notes, session: bodies.session() }.of_entry(bodies)?,
     };
     let RawFinding { code, line, unreachable, .. } = *finding;
@@ -62,15 +60,17 @@ fn not_a_session(finding: &RawFinding) -> (String, String) {
 /// Returns what is lost, then what agents do.
 fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
-        (Code::MalformedLine, Detail::Odd(Oddity::Cut, 1)) => {
+        (Code::MalformedLine, Detail::Odd(Oddity::Cut { wants_value: true })) => {
             "pi skips it; omp takes the next line for the value, so that the entry there is lost, too; omp 18 rewrites the file without both when it next saves"
         }
-        (Code::UnfinishedLine, Detail::Odd(Oddity::Unfinished, 1)) => {
+        (Code::UnfinishedLine, Detail::Odd(Oddity::Unfinished { wants_value: true })) => {
             "pi skips it and adds a line end; omp takes what is appended next for its value, which is lost too; `session-tree` writes a line `}` between"
         }
-        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
-        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
-        (Code::ForeignLine, Detail::Odd(Oddity::Patch, _)) => {
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject { is_null: true })) => {
+            "pi skips it; omp cannot open the file"
+        }
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject { .. })) => Code::ForeignLine.agents(),
+        (Code::ForeignLine, Detail::Odd(Oddity::Patch)) => {
             "pi, omp and `session-tree` do not apply them; where one is the last line, pi and omp resume with an empty conversation"
         }
         // It starts with the header of its session.
