@@ -120,6 +120,7 @@ fn folds(char: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Prefilter, Query, folded};
+    use crate::core::entry::Scan;
 
     fn check(word: &str, line: &str, expected: bool) {
         let query = Query::new(word);
@@ -176,6 +177,28 @@ mod tests {
         check("istanbul", "{\"text\":\"\u{130}stanbul\"}", false);
         check("stanbul", "{\"text\":\"\u{130}stanbul\"}", true);
         check("office", "{\"text\":\"o\u{fb03}ce\"}", true);
+    }
+
+    #[test]
+    fn no_line_with_folded_letters_is_ruled_out_wrongly() {
+        let letters = ["ß", "\u{212a}", "\u{fb03}", "İ", "ŉ", "s", "K", "f", "i", "n", "é", "e\u{301}", "—", " "];
+        let mut seed = 1_usize;
+        let mut any = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        let (mut scan, mut found) = (Scan::default(), 0);
+        for _ in 0..3000 {
+            let text: String = (0..12).map(|_| letters[any(letters.len())]).collect();
+            let word: String = (0..1 + any(3)).map(|_| ["s", "k", "ff", "i", "n", "e"][any(6)]).collect();
+            let line = format!(r#"{{"type":"message","message":{{"role":"user","content":"{text}"}}}}"#);
+            let query = Query::new(&word);
+            let passes = Prefilter::new(&query).may_match(line.as_bytes(), None, "");
+            let matches = query.matches(scan.read(line.as_bytes()).unwrap(), None, "");
+            assert!(passes || !matches, "{word} in {text}");
+            found += usize::from(matches);
+        }
+        assert!(found > 300, "{found}");
     }
 
     #[test]
