@@ -9,6 +9,9 @@ use memchr::memmem::{self, Finder};
 
 use super::{PIECE, Query, folded};
 
+/// The smallest first byte of a character that folds to ASCII: that of `ß`.
+const FIRST: u8 = 0xc3;
+
 /// Searches lines for the words of a query.
 #[derive(Debug)]
 pub struct Prefilter<'q> {
@@ -52,10 +55,17 @@ impl<'q> Prefilter<'q> {
         if missing.is_empty() || self.is_unsure(line) {
             return true;
         }
-        let has = |text: &str, word: &Finder<'_>| {
-            word.find(text.to_ascii_lowercase().as_bytes()).is_some() || folds_to_ascii(text.as_bytes())
-        };
-        missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
+        for text in [Some(row), label].into_iter().flatten() {
+            self.lower.clear();
+            self.lower.extend_from_slice(text.as_bytes());
+            self.lower.make_ascii_lowercase();
+            if folds_to_ascii(&self.lower) {
+                fold_to_ascii(&self.lower, &mut self.folded);
+                std::mem::swap(&mut self.lower, &mut self.folded);
+            }
+            missing.retain(|word| word.find(&self.lower).is_none());
+        }
+        missing.is_empty()
     }
 
     /// Returns whether a word may be in the text although it is not in the line.
@@ -84,8 +94,7 @@ fn folds_to_ascii(bytes: &[u8]) -> bool {
     let firsts = [[0xc4, 0xc5, 0xc7], [0xcd, 0xe1, 0xef]].into_iter();
     let mut found = firsts.flat_map(|[a, b, c]| memchr3_iter(a, b, c, bytes));
     let is_one = |at: usize| {
-        let width = if bytes[at] < 0xe0 { 2 } else { 3 };
-        let char = bytes.get(at..at + width).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let char = bytes.get(at..at + width(bytes[at])).and_then(|bytes| std::str::from_utf8(bytes).ok());
         char.and_then(|char| char.chars().next()).is_some_and(folds)
     };
     found.any(is_one) || ["ß", "\u{212a}"].iter().any(|char| memmem::find(bytes, char.as_bytes()).is_some())
@@ -94,21 +103,29 @@ fn folds_to_ascii(bytes: &[u8]) -> bool {
 /// Writes bytes of UTF-8 with the characters that [`folds`] folded, others as they are.
 fn fold_to_ascii(bytes: &[u8], out: &mut Vec<u8>) {
     out.clear();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let width = if byte < 0xc3 { 1 } else { 2 + usize::from(byte >= 0xe0) };
-        let char = bytes.get(at..at + width).filter(|_| width > 1).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        match char.filter(|char| char.chars().any(folds)) {
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|&byte| byte >= FIRST) {
+        let (before, from) = rest.split_at(at);
+        out.extend_from_slice(before);
+        let char = from.get(..width(from[0])).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let taken = match char.filter(|char| char.chars().any(folds)) {
             Some(char) => {
                 out.extend_from_slice(folded(char).as_bytes());
-                at += width;
+                char.len()
             }
             None => {
-                out.push(byte);
-                at += 1;
+                out.push(from[0]);
+                1
             }
-        }
+        };
+        rest = &from[taken..];
     }
+    out.extend_from_slice(rest);
+}
+
+/// Returns the width of a character that may fold to ASCII, by its first byte.
+fn width(first: u8) -> usize {
+    if first < 0xe0 { 2 } else { 3 }
 }
 
 /// Returns whether a character beyond ASCII is folded to something with ASCII in it: ligatures, letters that
