@@ -85,13 +85,13 @@ pub(crate) const SLOT_MEMBERS: [&str; 5] = [
 ];
 
 /// The size of a title slot, its line feed included: omp writes as much when it changes the title.
-pub(crate) const SLOT_SIZE: usize = 256;
+pub(crate) const SLOT_SIZE: u32 = 256;
 
 /// Reads a title slot.
 ///
 /// # Errors
 /// The index into [`SLOT_MEMBERS`] of what keeps the line from being one.
-pub(crate) fn slot(entry: Entry<'_>) -> Result<Option<String>, usize> {
+pub(crate) fn slot(entry: Entry<'_>) -> Result<Option<String>, u8> {
     let is_string = |name: &str| entry.get(name).is_some_and(|value| value.string_body().is_some());
     let is_source = |source: json::Raw<'_>| source.str().is_some_and(|source| matches!(&*source, "auto" | "user"));
     let found = [
@@ -101,7 +101,7 @@ pub(crate) fn slot(entry: Entry<'_>) -> Result<Option<String>, usize> {
         is_string("pad"),
         entry.get("source").is_none_or(is_source),
     ];
-    found.iter().position(|found| !found).map_or_else(|| Ok(title(entry)), Err)
+    (0..).zip(found).find(|(_, found)| !found).map_or_else(|| Ok(title(entry)), |(at, _)| Err(at))
 }
 
 /// Returns the title of a header or a title slot, if it has text.
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn title_slot_has_what_omp_needs() {
-        let check = |change: [&str; 2], expected: Result<Option<&str>, usize>| {
+        let check = |change: [&str; 2], expected: Result<Option<&str>, u8>| {
             let line = r#"{"type":"title","v":1,"title":"Tides","source":"auto","updatedAt":"","pad":" "}"#;
             let line = line.replacen(change[0], change[1], 1);
             let mut scan = Scan::default();
@@ -156,9 +156,10 @@ mod tests {
             [["auto", "me"], ["\"auto\"", "5"], ["\"auto\"", "null"]],
         ]
         .into_iter()
-        .enumerate()
+        .zip(0_u8..)
+        .map(|(changes, at)| (at, changes))
         {
-            assert!(at < SLOT_MEMBERS.len());
+            assert!(usize::from(at) < SLOT_MEMBERS.len());
             changes.into_iter().for_each(|change| check(change, Err(at)));
         }
     }

@@ -32,12 +32,12 @@ pub(crate) const MEMBERS: [NeededMember; 8] = [
 ];
 
 /// Returns the index into [`MEMBERS`] of a member that does not have the form that an agent needs.
-pub(crate) fn odd_member(entry: Entry<'_>) -> Option<usize> {
+pub(crate) fn odd_member(entry: Entry<'_>) -> Option<u8> {
     let is_list = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == ValueKind::Array);
     let is_none_or = |raw: Option<Raw<'_>>, kinds: &[ValueKind]| {
         raw.is_none_or(|raw| raw.kind() == ValueKind::Null || kinds.contains(&raw.kind()))
     };
-    let check = |index: usize, is_sound: bool| (!is_sound).then_some(index);
+    let check = |index: u8, is_sound: bool| (!is_sound).then_some(index);
     match entry.kind() {
         Kind::ModelChange => check(0, is_none_or(entry.get("model"), &[ValueKind::String])),
         Kind::TtsrInjection => check(1, is_list(entry.get("injectedRules"))),
@@ -73,7 +73,7 @@ mod tests {
         let check = |line: &str, expected: Option<&str>| {
             let mut scan = Scan::default();
             let found = odd_member(scan.read(line.as_bytes()).unwrap());
-            assert_eq!(found.map(|index| MEMBERS[index].name), expected, "{line}");
+            assert_eq!(found.map(|index| MEMBERS[usize::from(index)].name), expected, "{line}");
         };
         let entry = |kind: &str, members: &str| format!(r#"{{"type":"{kind}","id":"a"{members}}}"#);
         let message =
