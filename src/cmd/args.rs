@@ -13,6 +13,7 @@ use crate::core::edit::commit::{Committed, SessionFile};
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming;
+use crate::core::search::Query;
 use crate::core::session::{NodeId, Session};
 use crate::hooks::{HookError, Hooks};
 use crate::run::ChildError;
@@ -73,6 +74,54 @@ impl<F: Formats> FormatArg<F> {
     /// Returns whether messages are objects too.
     pub(super) fn is_json(&self) -> bool {
         F::JSON.contains(&self.get())
+    }
+}
+
+/// What is to be searched for.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SearchArgs {
+    /// Show only what holds all these words
+    ///
+    /// Each word is found anywhere and in any case. Words in double quotes are one phrase: --search '"cart
+    /// total" invoice'.
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Take TEXT of --search as one regular expression, case and all
+    ///
+    /// The syntax is that of Rust's crate regex: (?i) before it ignores case, (?m) lets ^ and $ match at
+    /// lines, (?s) lets a dot match line ends.
+    #[arg(long, hide_short_help = true, requires = "search")]
+    regex: bool,
+}
+
+impl SearchArgs {
+    /// Returns the text that is searched for, as it is given.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.search.as_deref()
+    }
+
+    /// Returns in words what an entry does that is found.
+    pub(super) fn has(&self) -> &'static str {
+        match self.regex {
+            true => "matches",
+            false => "contains all of",
+        }
+    }
+
+    /// Returns what is searched for.
+    ///
+    /// # Errors
+    /// A [`Failure`] if it is not a regular expression, but is to be one.
+    pub(super) fn query(&self) -> Result<Option<Query>> {
+        let Some(text) = self.text() else { return Ok(None) };
+        if !self.regex {
+            return Ok(Some(Query::new(text)));
+        }
+        let query = Query::pattern(text).map_err(|error| {
+            let hint = "without `--regex` the words are searched for as they are";
+            Failure::usage(format!("`{text}` cannot be searched for as a regular expression: {error}"), hint)
+        });
+        Ok(Some(query?))
     }
 }
 

@@ -9,7 +9,6 @@ use anyhow::Result;
 use super::{App, Task};
 use crate::core::entry::Traits;
 use crate::core::read::load::LoadOptions;
-use crate::core::search::Query;
 use crate::core::session::body::Bodies;
 use crate::core::tree::view::{Scope, Search, ShownTree, View};
 use crate::core::words::counted;
@@ -46,7 +45,7 @@ impl Task for TreeArgs {
 impl TreeArgs {
     /// Prints what was asked for. A search that finds nothing says no, as that of grep does.
     fn print(&self, app: &App) -> Result<Exit> {
-        let query = self.search.as_deref().map(Query::new);
+        let query = self.search.query()?;
         let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
         let done = Arc::new(AtomicU64::new(0));
         let step = || _ = done.fetch_add(1, Ordering::Relaxed);
@@ -95,11 +94,12 @@ impl TreeArgs {
 
     /// Prints hints on what is left out although it was asked for.
     fn explain(&self, app: &App, shown: &ShownTree) {
-        match (&self.search, self.period().is_bound()) {
+        match (self.search.text(), self.period().is_bound()) {
             _ if !shown.is_empty => {}
-            (Some(text), false) => app.report.hint(&format!("no entry that is shown contains all of: {text}")),
-            (Some(text), true) => {
-                app.report.hint(&format!("no entry that is shown is of that time and contains all of: {text}"))
+            (Some(text), is_bound) => {
+                let time = if is_bound { "is of that time and " } else { "" };
+                let has = self.search.has();
+                app.report.hint(&format!("no entry that is shown {time}{has}: {text}"));
             }
             (None, true) => app.report.hint("no entry that is shown is of that time"),
             (None, false) => {}

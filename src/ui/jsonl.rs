@@ -11,6 +11,7 @@ use super::output::Output;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::Object;
+use crate::core::search::{Excerpt, Query};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
@@ -101,6 +102,19 @@ impl<'b, 's> JsonlRows<'b, 's> {
             text: &words,
         };
         row.push(out);
+        Ok(())
+    }
+
+    /// Adds the words around what was found first, if anything was searched for. `row` is the text of the row.
+    ///
+    /// # Errors
+    /// As [`Bodies::entry`].
+    pub(crate) fn add_match(&self, out: &mut Vec<u8>, node: NodeId, row: &str, query: &Query) -> Result<()> {
+        let label = self.session.label(node).map(|label| label.name.as_str());
+        let Some(term) = query.first() else { return Ok(()) };
+        if let Some(Excerpt { before, word, after, .. }) = Excerpt::of(self.lock().entry(node)?, label, row, term) {
+            Object::reopen(out).str("match", &format!("{before}{word}{after}"));
+        }
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use crate::cmd::args::{FormatArg, Formats, SessionArg};
+use crate::cmd::args::{FormatArg, Formats, SearchArgs, SessionArg};
 use crate::cmd::world;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::when::Period;
@@ -25,6 +25,7 @@ Examples:
   session-tree tree session.jsonl --branches          its forks and their ends
   session-tree tree session.jsonl --tips              one row per branch
   session-tree tree session.jsonl --search 'login retry' --since 2d
+  session-tree tree session.jsonl --search 'HTTP 5[0-9]+' --regex
   session-tree tree session.jsonl --path --leaf label:wip
   session-tree tree session.jsonl --entry user:1      the last prompt, whole
   session-tree tree session.jsonl --entry @~3         what led to the leaf
@@ -36,9 +37,8 @@ pub struct TreeArgs {
     /// Which entries to show
     #[arg(long, value_enum, default_value_t = Filter::Default)]
     pub(super) filter: Filter,
-    /// Show only entries that hold all these words
-    #[arg(long, value_name = "TEXT")]
-    pub(super) search: Option<String>,
+    #[command(flatten)]
+    pub(super) search: SearchArgs,
     /// Show only the path from the root to the leaf
     #[arg(long)]
     pub(super) path: bool,

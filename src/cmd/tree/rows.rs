@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::printer::Printer;
 use crate::cmd::App;
-use crate::core::search::Excerpt;
+use crate::core::search::{Excerpt, Term};
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::tree::rows::{self, Row};
@@ -65,7 +65,7 @@ impl Printer<'_> {
         for (at, row) in rows.iter().enumerate() {
             let words = self.bodies.words(row.node)?;
             let excerpt = match text.lacks(at, &words) {
-                Some(word) => self.excerpt(row.node, &words, word)?,
+                Some(term) => self.excerpt(row.node, &words, term)?,
                 None => None,
             };
             output
@@ -77,18 +77,18 @@ impl Printer<'_> {
     /// Prints a hint where the leaf is if no row shows it.
     pub(super) fn tell_of_leaf(&self, why: &str) {
         match self.leaf {
-            _ if self.args.root || self.session.is_empty() || self.args.search.is_some() => {}
+            _ if self.args.root || self.session.is_empty() || self.query.is_some() => {}
             _ if self.args.period().is_bound() => {}
             Some(leaf) => self.app.report.hint(&format!("the leaf is {}: {why}", self.session.id(leaf))),
             None => self.app.report.hint("the leaf is before the first entry: the next prompt starts a new root"),
         }
     }
 
-    /// Finds the place of a word that was searched for.
-    fn excerpt(&mut self, node: NodeId, words: &str, word: &str) -> Result<Option<Excerpt>> {
+    /// Finds the place of a term that was searched for.
+    fn excerpt(&mut self, node: NodeId, words: &str, term: &Term) -> Result<Option<Excerpt>> {
         let label = self.session.label(node).map(|label| label.name.as_str());
         let row = format!("{}{words}", speaker(self.session.traits(node)));
-        Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, word))
+        Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, term))
     }
 
     pub(super) fn table(&mut self, shown: &ShownTree) -> Result<()> {
@@ -138,8 +138,8 @@ impl Printer<'_> {
         let safe = escape::line(&text).into_owned();
         let seen = room.map_or(safe.as_str().into(), |room| fit::cut(&safe, room, ascii));
         let seen = format!("{} {label} {seen}", self.kind(node));
-        let Some(word) = query.missing_in(&seen) else { return Ok(text) };
-        let excerpt = self.excerpt(node, words, word)?;
+        let Some(term) = query.missing_in(&seen) else { return Ok(text) };
+        let excerpt = self.excerpt(node, words, term)?;
         Ok(excerpt.map_or(text, |excerpt| beside("", &safe, &excerpt, room, ascii)))
     }
 
@@ -157,15 +157,21 @@ impl Printer<'_> {
             rows.push_json(out, node, place)
         };
         let reads = nodes.iter().filter(|&&node| rows.reads(node)).count();
-        if self.args.full || reads > 0 {
+        if self.args.full || self.query.is_some() || reads > 0 {
             output.hold();
         }
-        if self.args.full {
+        if self.args.full || self.query.is_some() {
             let mut line = Vec::new();
             for &node in nodes {
                 line.clear();
                 add(&mut line, node)?;
-                rows.add_entry(&mut line, node)?;
+                if let Some(query) = self.query {
+                    let row = format!("{}{}", speaker(session.traits(node)), rows.words(node)?);
+                    rows.add_match(&mut line, node, &row, query)?;
+                }
+                if self.args.full {
+                    rows.add_entry(&mut line, node)?;
+                }
                 line.push(b'\n');
                 output.json(&line)?;
             }

@@ -37,7 +37,8 @@ fn all_formats_of_a_view_have_same_rows() {
         assert_eq!(ids(&objects), expected, "{options}");
         let leaf = options.find("--leaf").map_or("", |at| &options[at..]);
         let all = scratch.run(&format!("tree s.jsonl --format jsonl --filter all {leaf}")).json_lines();
-        for object in objects {
+        for mut object in objects {
+            object.as_object_mut().unwrap().remove("match");
             assert!(all.contains(&object), "{options}: {object}");
         }
         for format in ["text", "table"] {
@@ -180,9 +181,15 @@ fn search_shows_the_matching_text() {
     assert_eq!(rows[2], "aaaa0003  • [compaction: 9k tokens] … A needle was found  ← leaf");
     let table = scratch.run("tree s.jsonl --search needle --format table --width 80").ok();
     assert_eq!(table.lines().filter(|line| line.to_lowercase().contains("needle")).count(), 3, "{table}");
-    // For scripts the text stays what it is.
+    // For scripts the text stays what it is, and the place is beside it.
     let objects = scratch.run("tree s.jsonl --search needle --format jsonl").json_lines();
     assert_eq!(objects[2]["text"], "[compaction: 9k tokens]");
+    assert_eq!(objects[2]["match"], "A needle was found");
+    let found = objects[0]["match"].as_str().unwrap();
+    assert!(found.starts_with("hay hay") && found.contains(" hay the NEEDLE \u{1b}[1mhay "), "{found}");
+    // The row as people see it is searched, and so is the label.
+    let objects = scratch.args(["tree", "s.jsonl", "--search", "\"user: find\"", "--format", "jsonl"]).json_lines();
+    assert_eq!(objects[0]["match"].as_str().map(|found| &found[..14]), Some("user: Find it:"));
     // Where there is room for them, all words are to be seen.
     let out = scratch.run("tree s.jsonl --search needle --color always").ok();
     assert_eq!(out.matches("\u{1b}[1m\u{1b}[4m").count(), 3, "{out}");

@@ -23,6 +23,7 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("tree s.jsonl --filter all", "[Node]", "Row"),
     ("tree s.jsonl --filter all --full", "[Node]", "Row"),
     ("tree s.jsonl --search two", "[Node]", "Row"),
+    ("tree s.jsonl --search tw+o --regex", "[Node]", "Row"),
     ("tree s.jsonl --search nothing-has-this", "[Node]", "Row"),
     ("tree empty.jsonl", "[Node]", "Row"),
     ("tree foreign.jsonl", "", ""),
