@@ -102,21 +102,22 @@ fn tips_show_one_row_per_branch() {
             "cccc0002  2026-01-01 00:00  2 messages  • user: short way",
         ]
     );
-    let expected = json!([
-        {"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4, "forkId": "aaaa0004",
-         "leaf": false, "text": "long way"},
-        {"id": "cccc0002", "timestamp": "2026-01-01T00:00:05.000Z", "messages": 2, "forkId": "aaaa0004",
-         "leaf": true, "text": "short way"},
-    ]);
-    assert_eq!(scratch.run("tree s.jsonl --tips --json").json(), expected);
-    assert_eq!(scratch.run("tree s.jsonl --tips --format jsonl").json_lines(), *expected.as_array().unwrap());
-    let tips = scratch.run("tree s.jsonl --tips --json --filter labeled-only").json();
-    let expected = json!([{"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4,
-        "forkId": "aaaa0004", "leaf": false, "text": "long way"}]);
-    assert_eq!(tips, expected);
+    let none = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": 0.0});
+    let tips = [
+        json!({"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4, "turns": 2, "usage": none,
+            "whole": {"messages": 8, "turns": 4, "usage": none}, "forkId": "aaaa0004", "leaf": false, "text": "long way"}),
+        json!({"id": "cccc0002", "timestamp": "2026-01-01T00:00:05.000Z", "messages": 2, "turns": 1, "usage": none,
+            "whole": {"messages": 6, "turns": 3, "usage": none}, "forkId": "aaaa0004", "leaf": true, "text": "short way"}),
+    ];
+    assert_eq!(scratch.run("tree s.jsonl --tips --json").json(), json!(tips));
+    assert_eq!(scratch.run("tree s.jsonl --tips --format jsonl").json_lines(), tips);
+    // A search is for the branches that hold a hit.
+    assert_eq!(scratch.run("tree s.jsonl --tips --search way --json").json(), json!(tips));
+    assert_eq!(scratch.run("tree s.jsonl --tips --search LONG --json").json(), json!([tips[0]]));
+    assert_eq!(scratch.run("tree s.jsonl --tips --json --filter labeled-only").json(), json!([tips[0]]));
     assert_eq!(scratch.run("tree s.jsonl --tips --json --filter labeled-only --path").json(), Value::Array(vec![]));
     let table = rows(&scratch, "--tips --format table");
-    assert_eq!(table[1], "cccc0002  2026-01-01 00:00         2  • user: short way");
+    assert_eq!(table[1], "cccc0002  2026-01-01 00:00         2      1  • user: short way");
 }
 
 #[test]
