@@ -58,6 +58,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    List(cmd::list::ListArgs),
     Tree(cmd::tree::TreeArgs),
     Context(cmd::context::ContextArgs),
     Label(cmd::label::LabelArgs),
@@ -148,6 +149,7 @@ fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
 impl Command {
     fn task(self) -> Box<dyn Task> {
         match self {
+            Self::List(args) => Box::new(args),
             Self::Tree(args) => Box::new(args),
             Self::Context(args) => Box::new(args),
             Self::Label(args) => Box::new(args),

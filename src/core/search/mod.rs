@@ -7,6 +7,7 @@ use std::ops::Range;
 use crate::core::entry::Entry;
 use crate::core::json::text;
 
+pub(crate) mod file;
 mod fold;
 mod prefilter;
 mod term;
@@ -93,6 +94,11 @@ impl Query {
                 missing.is_empty()
             })
         })
+    }
+
+    /// Iterates over all words, folded, those of phrases too.
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(Term::words).flat_map(|words| words.split(' '))
     }
 
     /// Returns the first term that is not in a text.

@@ -92,10 +92,7 @@ pub(super) fn pattern(text: &str) -> Result<Term, PatternError> {
 impl Term {
     /// Returns how white space is to be folded for it.
     pub(super) fn blanks(&self) -> Blanks {
-        match self {
-            Self::Words(words) if words.contains(' ') => Blanks::Collapsed,
-            _ => Blanks::Kept,
-        }
+        self.words().map_or(Blanks::Kept, blanks)
     }
 
     /// Returns the words, if it is not a pattern.
@@ -108,28 +105,39 @@ impl Term {
 
     /// Returns how many bytes of a text must be looked at together.
     pub(super) fn reach(&self) -> usize {
-        match self {
-            Self::Words(words) => words.len() + GAP * words.matches(' ').count(),
-            Self::Pattern(_) => 0,
-        }
+        self.words().map_or(0, reach)
     }
 
     /// Returns the byte range of its first occurrence in a text.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
-        let words = match self {
-            Self::Pattern(pattern) => return pattern.find(text).map(|found| found.range()),
-            Self::Words(words) => words,
-        };
-        let (blanks, mut place) = (self.blanks(), None);
-        pieces(text, blanks, self.reach(), |start, piece, folded| {
-            place = folded.find(words).map(|at| {
-                let end = start + original(piece, blanks, at + words.len(), true);
-                start + original(piece, blanks, at, false)..end
-            });
-            place.is_some()
-        });
-        place
+        match self {
+            Self::Pattern(pattern) => pattern.find(text).map(|found| found.range()),
+            Self::Words(words) => find_words(text, words),
+        }
     }
+}
+
+/// Returns the byte range of a word or a phrase, given folded, at its first occurrence.
+pub(super) fn find_words(text: &str, words: &str) -> Option<Range<usize>> {
+    let (blanks, mut place) = (blanks(words), None);
+    pieces(text, blanks, reach(words), |start, piece, folded| {
+        place = folded.find(words).map(|at| {
+            let end = start + original(piece, blanks, at + words.len(), true);
+            start + original(piece, blanks, at, false)..end
+        });
+        place.is_some()
+    });
+    place
+}
+
+/// Returns how white space is to be folded to find a word or a phrase.
+fn blanks(words: &str) -> Blanks {
+    if words.contains(' ') { Blanks::Collapsed } else { Blanks::Kept }
+}
+
+/// Returns how many bytes of a text must be looked at together to find a word or a phrase.
+fn reach(words: &str) -> usize {
+    words.len() + GAP * words.matches(' ').count()
 }
 
 #[cfg(test)]

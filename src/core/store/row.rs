@@ -63,6 +63,11 @@ impl SessionRow {
         Self { path: file.path.clone(), is_named: file.is_named, state: file.state, found, totals: None }
     }
 
+    /// Returns the file.
+    pub(crate) fn file(&self) -> Named {
+        Named { path: self.path.clone(), is_named: self.is_named, state: self.state }
+    }
+
     /// Returns what is known of the session, if the file is one.
     pub(crate) fn head(&self) -> Option<&SessionHead> {
         self.found.as_ref().ok()
@@ -71,6 +76,11 @@ impl SessionRow {
     /// Returns when the file was last written to, in milliseconds since 1970.
     pub(crate) fn written(&self) -> Option<i64> {
         self.state.map(|state| state.written())
+    }
+
+    /// Returns what identifies the file.
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        self.state.map(|state| state.identity())
     }
 
     /// Returns the length of the file in bytes.
