@@ -38,7 +38,6 @@ const MEANT: [(&[&str], &str); 21] = [
 pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> {
     let (kind, guess) = match error.kind() {
         ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
-        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
         ErrorKind::MissingRequiredArgument if command == Some("navigate") => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
             let hint = "`--root` instead of ENTRY goes to before the first entry";
@@ -47,10 +46,7 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
         _ => return None,
     };
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };
-    let hint = match error.kind() {
-        ErrorKind::InvalidSubcommand => command_for(word)?,
-        _ => argument_for(command?, word)?,
-    };
+    let hint = command_for(word)?;
     error.remove(guess);
     Some(hint)
 }
@@ -76,19 +72,6 @@ fn command_for(word: &str) -> Option<String> {
     }
     let known = MEANT.iter().find(|(words, _)| words.contains(&word));
     known.map(|(_, line)| format!("session-tree {line}"))
-}
-
-/// Says where an entry goes that stands where none may.
-fn argument_for(command: &str, word: &str) -> Option<String> {
-    if word.starts_with('-') {
-        return None;
-    }
-    let word = shell_word(word.as_ref());
-    match command {
-        "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
-        "context" => Some(format!("`--leaf {word}` works from that entry")),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl SearchArgs {
 }
 
 /// The session that a command works on.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct SessionArg {
     /// A file, an id or its start, latest, or - (standard input)
     #[arg(value_name = "SESSION")]
@@ -137,6 +137,11 @@ pub(super) struct SessionArg {
 }
 
 impl SessionArg {
+    /// Makes the argument of a session that is named elsewhere.
+    pub(super) fn new(session: PathBuf) -> Self {
+        Self { session, was_found: false }
+    }
+
     /// Puts the file in place of an id or `latest`; done once, before anything else.
     pub(super) fn find(&mut self, app: &App) -> Result<()> {
         if let Some(file) = super::lookup::file(app, &self.session)? {

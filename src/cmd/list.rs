@@ -173,7 +173,8 @@ impl ListArgs {
         match self.format.get() {
             Format::Text | Format::Table => {
                 let has_headings = self.format.get() == Format::Table;
-                let table = SessionsTable { list, order: &order, is_long: self.long, has_headings, screen: &app.screen };
+                let table =
+                    SessionsTable { list, order: &order, is_long: self.long, has_headings, screen: &app.screen };
                 table.print()?;
             }
             Format::Path => sessions::paths(list, &order, self.null)?,

@@ -22,6 +22,8 @@ use crate::parallel::Pool;
 pub struct JsonlRows<'b, 's> {
     session: &'s Session,
     bodies: Mutex<&'b mut Bodies<'s>>,
+    /// The members that each row begins with, a comma after each.
+    front: String,
 }
 
 /// The place of an entry in the tree.
@@ -38,7 +40,13 @@ pub struct TreePlace {
 impl<'b, 's> JsonlRows<'b, 's> {
     /// Prepares to make rows.
     pub fn new(bodies: &'b mut Bodies<'s>) -> Self {
-        Self { session: bodies.session(), bodies: Mutex::new(bodies) }
+        Self { session: bodies.session(), bodies: Mutex::new(bodies), front: String::new() }
+    }
+
+    /// Makes each row begin with members, a comma after each.
+    #[must_use]
+    pub(crate) fn naming(self, front: String) -> Self {
+        Self { front, ..self }
     }
 
     fn lock(&self) -> MutexGuard<'_, &'b mut Bodies<'s>> {
@@ -101,7 +109,11 @@ impl<'b, 's> JsonlRows<'b, 's> {
             children: session.children(node).len(),
             text: &words,
         };
+        let start = out.len();
         row.push(out);
+        if !self.front.is_empty() {
+            out.splice(start + 1..start + 1, self.front.bytes());
+        }
         Ok(())
     }
 

@@ -144,16 +144,26 @@ impl Output {
         self.json(&line)
     }
 
+    /// Writes what was held back, and flushes; what is kept for later stays so.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn release(&mut self) -> io::Result<()> {
+        if self.stream.is_some()
+            && let Some(held) = self.held.take()
+        {
+            let held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
+            self.add(Kept(held))?;
+        }
+        self.flush()
+    }
+
     /// Writes what was held back, and flushes.
     ///
     /// # Errors
     /// [`io::Error`] of the output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        if let Some(held) = self.held.take() {
-            let held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
-            self.add(Kept(held))?;
-        }
-        self.flush()
+        self.release()
     }
 }
 
@@ -192,14 +202,24 @@ impl JsonList {
         Ok(())
     }
 
-    /// Writes the end of the list.
+    /// Writes the end of the list, with a line end.
     ///
     /// # Errors
     /// [`io::Error`] of the output.
     pub(crate) fn end(self, output: &mut Output) -> io::Result<()> {
+        let is_array = self.mark.is_some();
+        self.close(output)?;
+        output.text(if is_array { "\n" } else { "" })
+    }
+
+    /// Writes the end of a list that is a part of a larger document.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn close(self, output: &mut Output) -> io::Result<()> {
         output.text(match self.mark {
-            Some("[") => "[]\n",
-            Some(_) => "]\n",
+            Some("[") => "[]",
+            Some(_) => "]",
             None => "",
         })
     }

@@ -25,9 +25,9 @@ pub(crate) struct TipRow<'s> {
     timestamp: StoredTime,
     /// Those of the branch below the fork.
     #[serde(flatten)]
-    own: TotalsRow,
+    own: TipTotalsRow,
     /// Those of the whole path.
-    whole: TotalsRow,
+    whole: TipTotalsRow,
     leaf: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<&'s str>,
@@ -36,13 +36,13 @@ pub(crate) struct TipRow<'s> {
 
 /// What the entries of a branch come to, for programs.
 #[derive(Debug, Serialize)]
-struct TotalsRow {
+struct TipTotalsRow {
     messages: usize,
     turns: usize,
     usage: AmountsRow,
 }
 
-impl From<BranchTotals> for TotalsRow {
+impl From<BranchTotals> for TipTotalsRow {
     fn from(totals: BranchTotals) -> Self {
         Self { messages: totals.messages, turns: totals.turns, usage: totals.usage.into() }
     }

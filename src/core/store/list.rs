@@ -28,13 +28,8 @@ impl SessionList {
         let mut passed_over = PassedOver::default();
         let mut known = HashSet::new();
         rows.retain(|row| {
-            match &row.found {
-                _ if row.is_named || !row.is_no_session() => {}
-                Err(Error::Foreign(format)) => passed_over.add(&row.path, *format),
-                Err(Error::Empty) => passed_over.add_as(&row.path, "empty"),
-                _ => passed_over.add_as(&row.path, "unknown"),
-            }
-            let is_listed = row.is_named || !row.is_no_session();
+            let error = row.found.as_ref().err().filter(|_| !row.is_named);
+            let is_listed = !error.is_some_and(|error| passed_over.takes(&row.path, error));
             is_listed && row.state.is_none_or(|state| known.insert(state.identity()))
         });
         let families = Families::new(&rows);

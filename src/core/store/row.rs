@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use crate::core::entry::header::{CURRENT, DeclaredVersion};
 use crate::core::entry::{Entry, Kind, Scan, preview};
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::json::Raw;
 use crate::core::json::text::WordWriter;
 use crate::core::naming::files::Named;
@@ -86,16 +86,6 @@ impl SessionRow {
     /// Returns the length of the file in bytes.
     pub(crate) fn size(&self) -> Option<u64> {
         self.state.map(|state| state.len)
-    }
-
-    /// Returns whether the file is of another kind than sessions, so that in a searched folder it is passed
-    /// over. A session that is damaged is not.
-    pub(crate) fn is_no_session(&self) -> bool {
-        match &self.found {
-            Err(Error::Foreign(_) | Error::Empty) => true,
-            Err(Error::NotASession { why, .. }) => ![load::DAMAGED, load::NO_ID].contains(why),
-            _ => false,
-        }
     }
 }
 
