@@ -44,7 +44,8 @@ impl Task for ListArgs {
         let family = self.family.take().map(|word| lookup::file(app, &word).map(|file| file.unwrap_or(word)));
         let family = family.transpose()?;
         let mut list = self.read(app, family.as_deref())?;
-        self.choose(app, &mut list, family.as_deref())?;
+        self.choose(app, &mut list, family.as_deref());
+        let chosen = list.listed().to_vec();
         let query = self.search.as_deref().map(Query::new);
         let is_found = match &query {
             Some(query) => Self::search(app, &mut list, query)?,
@@ -57,7 +58,7 @@ impl Task for ListArgs {
             Self::total(app, &mut list)?;
             self.cut(&mut list);
         }
-        let is_bad = report(app, &list);
+        let is_bad = report(app, &list, &chosen);
         self.print(app, &list)?;
         Ok(match (is_bad, is_found) {
             (true, _) => Exit::CouldNot,
@@ -103,7 +104,7 @@ impl ListArgs {
     }
 
     /// Keeps what the options ask for that need no more reading.
-    fn choose(&self, app: &App, list: &mut SessionList, family: Option<&Path>) -> Result<()> {
+    fn choose(&self, app: &App, list: &mut SessionList, family: Option<&Path>) {
         if let Some(family) = family {
             list.keep_family(family);
         } else if self.is_of_agents() && !self.all {
@@ -121,7 +122,6 @@ impl ListArgs {
             let is_in = |row: &SessionRow| row.written().is_some_and(|ms| period.holds(Stamp::Other(ms)) == Some(true));
             list.keep(|_, row| is_in(row));
         }
-        Ok(())
     }
 
     /// Keeps the sessions that hold the words of a search; returns whether there are any.
@@ -140,7 +140,7 @@ impl ListArgs {
                 Err(error) => list.fail(at, error),
             }
         }
-        list.keep(|at, row| hits.contains(&at) || row.found.is_err());
+        list.keep(|at, _| hits.contains(&at));
         Ok(!hits.is_empty())
     }
 
@@ -173,7 +173,8 @@ impl ListArgs {
         match self.format.get() {
             Format::Text | Format::Table => {
                 let has_headings = self.format.get() == Format::Table;
-                let table = SessionsTable { list, order: &order, is_long: self.long, has_headings, screen: &app.screen };
+                let table =
+                    SessionsTable { list, order: &order, is_long: self.long, has_headings, screen: &app.screen };
                 table.print()?;
             }
             Format::Path => sessions::paths(list, &order, self.null)?,
@@ -184,9 +185,9 @@ impl ListArgs {
 }
 
 /// Reports what cannot be read: as an error if it was named, else as a warning. Returns whether any was named.
-fn report(app: &App, list: &SessionList) -> bool {
+fn report(app: &App, list: &SessionList, chosen: &[usize]) -> bool {
     let mut is_bad = false;
-    for row in list.listed().iter().map(|&at| &list.rows()[at]) {
+    for row in chosen.iter().map(|&at| &list.rows()[at]) {
         let Err(error) = &row.found else { continue };
         let failure = paths::failure(error, &row.path);
         if row.is_named {

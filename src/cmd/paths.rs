@@ -45,15 +45,15 @@ impl Paths {
 /// # Errors
 /// A [`Failure`] if the list cannot be read.
 pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Result<Vec<PathBuf>> {
-        let mut paths = paths.to_vec();
-        if let Some(from) = files_from {
-            let text = read_bytes(from).about(from)?;
-            let separator = if text.contains(&0) { 0 } else { b'\n' };
-            let names = text.split(|&byte| byte == separator);
-            let names = names.map(|name| name.strip_suffix(b"\r").unwrap_or(name)).filter(|name| !name.is_empty());
-            paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
-        }
-        Ok(paths)
+    let mut paths = paths.to_vec();
+    if let Some(from) = files_from {
+        let text = read_bytes(from).about(from)?;
+        let separator = if text.contains(&0) { 0 } else { b'\n' };
+        let names = text.split(|&byte| byte == separator);
+        let names = names.map(|name| name.strip_suffix(b"\r").unwrap_or(name)).filter(|name| !name.is_empty());
+        paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+    }
+    Ok(paths)
 }
 
 /// Makes a failure of a file; a word that could stand for a session elsewhere is told that here only

@@ -111,7 +111,9 @@ impl SessionsTable<'_> {
     /// Returns what a session is about, indented below the session that it is a fork of.
     fn title(&self, row: &SessionRow, depth: usize) -> String {
         let words = match &row.found {
-            Ok(head) => head.title.clone().or_else(|| head.first_prompt.clone()).unwrap_or_else(|| "(no prompt)".into()),
+            Ok(head) => {
+                head.title.clone().or_else(|| head.first_prompt.clone()).unwrap_or_else(|| "(no prompt)".into())
+            }
             Err(error) => format!("{}: {error}", row.path.display()),
         };
         let mark = if self.screen.paint.ascii { "`- " } else { "└─ " };

@@ -127,7 +127,8 @@ mod tests {
     #[test]
     fn words_that_are_spelled_in_another_way_are_seen() {
         let block = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
-        let message = |content: &str| format!(r#"{{"type":"message","id":"a","message":{{"role":"user","content":{content}}}}}"#);
+        let message =
+            |content: &str| format!(r#"{{"type":"message","id":"a","message":{{"role":"user","content":{content}}}}}"#);
         let two = message(&format!("[{},{}]", block("nee"), block("dle")));
         assert!(sees("needle", &[&two]) && !sees("needles", &[&two]));
         let escaped = message(r#""n\u0065edle""#);
