@@ -39,8 +39,6 @@ impl Task for ListArgs {
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.check()?;
-        // An interrupted run takes its bar from the terminal before it ends.
-        world::prepare_document()?;
         let family = self.family.take().map(|word| lookup::file(app, &word).map(|file| file.unwrap_or(word)));
         let family = family.transpose()?;
         let mut list = self.read(app, family.as_deref())?;
@@ -97,6 +95,8 @@ impl ListArgs {
         // What cannot be looked at in a folder does not spoil the list of the others.
         files.iter_mut().for_each(|file| file.is_named &= !self.is_of_agents() && named.contains(&file.path));
         files.extend(family.map(Named::at));
+        // From here on an interrupted run takes its bar from the terminal before it ends.
+        world::prepare_document()?;
         let rows = paths::each(app, "reading", &files, |file, _| SessionRow::read(file))?;
         let (list, passed_over) = SessionList::new(rows);
         app.passed_over(&passed_over);
@@ -110,7 +110,7 @@ impl ListArgs {
         } else if self.is_of_agents() && !self.all {
             let cwd = env::current_dir().unwrap_or_default();
             match list.keep_held(&cwd) {
-                Some(folder) if !cwd.starts_with(&folder) || folder.components().count() < cwd.components().count() => {
+                Some(folder) if folder != cwd => {
                     app.report.hint(&format!("none is held here: these are of `{}`", folder.display()));
                 }
                 Some(_) => {}

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn an_entry_counts_once_in_the_first_session_that_has_it() {
         let head = r#"{"type":"session","version":3,"id":"s"}"#.to_owned();
-        let lines = |more: &[String]| [&[head.clone()], more].concat().join("\n");
+        let lines = |more: &[String]| [std::slice::from_ref(&head), more].concat().join("\n");
         let sessions = [
             lines(&[answer("a", "", 1, 4), answer("b", "a", 2, 5)]),
             // Hung elsewhere and without its cost, as forks of omp have it; and one of its own.

@@ -281,10 +281,66 @@ fn a_search_finds_the_sessions_in_which_tree_finds_something() {
 }
 
 #[test]
+fn the_ends_of_a_file_say_what_all_of_it_says() {
+    // Names in the middle of long files are not found, and these are short.
+    for folder in ["cases", "golden", "check", "sent"] {
+        let folder = support::data(folder);
+        let rows = |args: &str| {
+            let mut command = support::command();
+            finish(command.arg("list").arg(&folder).args(args.split_whitespace())).json_lines()
+        };
+        let (ends, whole) = (rows("--format jsonl"), rows("--format jsonl --long"));
+        assert!(ends.len() > 1 && ends.len() == whole.len(), "{}", folder.display());
+        for (ends, whole) in ends.iter().zip(&whole) {
+            for (key, value) in ends.as_object().unwrap() {
+                assert_eq!(value, &whole[key], "{}: {key}", ends["path"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_session_is_known_by_its_ends() {
+    let filler = |id: &str, parent: &str| entry("custom", id, parent, &format!(r#""data":"{}""#, "x".repeat(300_000)));
+    let name = |id: &str, name: &str| entry("session_info", id, "f1", &format!(r#""name":"{name}""#));
+    let entries = [
+        name("n1", "old"),
+        filler("f1", "n1"),
+        message("u1", "f1", "user", "build"),
+        filler("f2", "u1"),
+        name("n2", "new\\nname"),
+    ];
+    let row = |scratch: &Scratch| scratch.run("list s.jsonl --json").json()[0].take();
+    let found = row(&Scratch::new(&entries));
+    assert_eq!((&found["title"], &found["firstPrompt"]), (&Value::from("new name"), &Value::from("build")));
+    // The last name near the end counts, else the one near the start; in the middle none is found.
+    assert_eq!(row(&Scratch::new(&entries[..4]))["title"], "old");
+    let middle = [filler("f1", ""), name("n1", "x"), filler("f2", "n1")];
+    assert_eq!(row(&Scratch::new(&middle))["title"], Value::Null);
+    let late = [
+        filler("f1", ""),
+        filler("f2", "f1"),
+        filler("f3", "f2"),
+        filler("f4", "f3"),
+        message("u1", "f4", "user", "x"),
+    ];
+    assert_eq!(row(&Scratch::new(&late))["firstPrompt"], Value::Null);
+}
+
+#[test]
+fn pipes_are_not_waited_for() {
+    let scratch = Scratch::new::<&str>(&[]);
+    let made = std::process::Command::new("mkfifo").arg(scratch.path("pipe.jsonl")).status().unwrap();
+    assert!(made.success());
+    let run = scratch.run("list pipe.jsonl");
+    assert!(run.code == 2 && run.stderr.contains("not a regular file"), "{run:?}");
+}
+
+#[test]
 fn a_folder_that_cannot_be_read_is_a_problem_of_its_own() {
     let scratch = family();
     fs::create_dir(scratch.path("d/shut")).unwrap();
-    fs::set_permissions(scratch.path("d/shut"), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(scratch.path("d/shut"), Permissions::from_mode(0o0)).unwrap();
     let is_shut = fs::read_dir(scratch.path("d/shut")).is_err();
     let run = scratch.run("list d --format jsonl");
     // Nothing is shut to root.
