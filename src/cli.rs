@@ -32,6 +32,7 @@ SESSION is a file, an id or its start, latest (the newest here), or - (stdin)
 ENTRY is user:1 (the last prompt), label:NAME, @ (the leaf), or an id; ~N is up")]
 #[command(after_long_help = "\
 Examples:
+  session-tree list                                 the sessions held here
   session-tree tree session.jsonl                   the active branch first
   session-tree tree session.jsonl --search timeout  rows with a word
   session-tree context session.jsonl --format llm   what the model would get

@@ -113,16 +113,24 @@ impl SearchArgs {
     /// # Errors
     /// A [`Failure`] if it is not a regular expression, but is to be one.
     pub(super) fn query(&self) -> Result<Option<Query>> {
-        let Some(text) = self.text() else { return Ok(None) };
-        if !self.regex {
-            return Ok(Some(Query::new(text)));
-        }
-        let query = Query::pattern(text).map_err(|error| {
-            let hint = "without `--regex` the words are searched for as they are";
-            Failure::usage(format!("`{text}` cannot be searched for as a regular expression: {error}"), hint)
-        });
-        Ok(Some(query?))
+        query(self.text(), self.regex)
     }
+}
+
+/// Returns what is searched for: words and phrases, or one regular expression.
+///
+/// # Errors
+/// A [`Failure`] if it is not an expression, but is to be one.
+pub(super) fn query(text: Option<&str>, is_pattern: bool) -> Result<Option<Query>> {
+    let Some(text) = text else { return Ok(None) };
+    if !is_pattern {
+        return Ok(Some(Query::new(text)));
+    }
+    let query = Query::pattern(text).map_err(|error| {
+        let hint = "without `--regex` the words are searched for as they are";
+        Failure::usage(format!("`{text}` cannot be searched for as a regular expression: {error}"), hint)
+    });
+    Ok(Some(query?))
 }
 
 /// The session that a command works on.

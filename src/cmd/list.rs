@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::args::query;
 use super::lookup;
 use super::paths;
 use super::{App, Task, folders, world};
@@ -39,13 +40,12 @@ impl Task for ListArgs {
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.check()?;
-        // An interrupted run takes its bar from the terminal before it ends.
-        world::prepare_document()?;
+        let query = query(self.search.as_deref(), self.regex)?;
         let family = self.family.take().map(|word| lookup::file(app, &word).map(|file| file.unwrap_or(word)));
         let family = family.transpose()?;
         let mut list = self.read(app, family.as_deref())?;
-        self.choose(app, &mut list, family.as_deref())?;
-        let query = self.search.as_deref().map(Query::new);
+        self.choose(app, &mut list, family.as_deref());
+        let chosen = list.listed().to_vec();
         let is_found = match &query {
             Some(query) => Self::search(app, &mut list, query)?,
             None => true,
@@ -57,7 +57,7 @@ impl Task for ListArgs {
             Self::total(app, &mut list)?;
             self.cut(&mut list);
         }
-        let is_bad = report(app, &list);
+        let is_bad = report(app, &list, &chosen);
         self.print(app, &list)?;
         Ok(match (is_bad, is_found) {
             (true, _) => Exit::CouldNot,
@@ -96,6 +96,8 @@ impl ListArgs {
         // What cannot be looked at in a folder does not spoil the list of the others.
         files.iter_mut().for_each(|file| file.is_named &= !self.is_of_agents() && named.contains(&file.path));
         files.extend(family.map(Named::at));
+        // From here on an interrupted run takes its bar from the terminal before it ends.
+        world::prepare_document()?;
         let rows = paths::each(app, "reading", &files, |file, _| SessionRow::read(file))?;
         let (list, passed_over) = SessionList::new(rows);
         app.passed_over(&passed_over);
@@ -103,13 +105,13 @@ impl ListArgs {
     }
 
     /// Keeps what the options ask for that need no more reading.
-    fn choose(&self, app: &App, list: &mut SessionList, family: Option<&Path>) -> Result<()> {
+    fn choose(&self, app: &App, list: &mut SessionList, family: Option<&Path>) {
         if let Some(family) = family {
             list.keep_family(family);
         } else if self.is_of_agents() && !self.all {
             let cwd = env::current_dir().unwrap_or_default();
             match list.keep_held(&cwd) {
-                Some(folder) if !cwd.starts_with(&folder) || folder.components().count() < cwd.components().count() => {
+                Some(folder) if folder != cwd => {
                     app.report.hint(&format!("none is held here: these are of `{}`", folder.display()));
                 }
                 Some(_) => {}
@@ -121,7 +123,6 @@ impl ListArgs {
             let is_in = |row: &SessionRow| row.written().is_some_and(|ms| period.holds(Stamp::Other(ms)) == Some(true));
             list.keep(|_, row| is_in(row));
         }
-        Ok(())
     }
 
     /// Keeps the sessions that hold the words of a search; returns whether there are any.
@@ -140,7 +141,7 @@ impl ListArgs {
                 Err(error) => list.fail(at, error),
             }
         }
-        list.keep(|at, row| hits.contains(&at) || row.found.is_err());
+        list.keep(|at, _| hits.contains(&at));
         Ok(!hits.is_empty())
     }
 
@@ -185,9 +186,9 @@ impl ListArgs {
 }
 
 /// Reports what cannot be read: as an error if it was named, else as a warning. Returns whether any was named.
-fn report(app: &App, list: &SessionList) -> bool {
+fn report(app: &App, list: &SessionList, chosen: &[usize]) -> bool {
     let mut is_bad = false;
-    for row in list.listed().iter().map(|&at| &list.rows()[at]) {
+    for row in chosen.iter().map(|&at| &list.rows()[at]) {
         let Err(error) = &row.found else { continue };
         let failure = paths::failure(error, &row.path);
         if row.is_named {

@@ -116,8 +116,7 @@ pub(super) fn each<T: Send>(
     files: &[Named],
     make: impl Fn(&Named, usize) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let mut order: Vec<_> = (0..files.len()).collect();
-    order.sort_by_key(|&at| Reverse(files[at].len()));
+    let order = largest_first(files);
     let mut made: Vec<Option<T>> = files.iter().map(|_| None).collect();
     let pool = Pool::new(app.jobs, usize::MAX);
     let all = files.iter().map(Named::len).sum();
@@ -128,6 +127,14 @@ pub(super) fn each<T: Send>(
         Ok(())
     })?;
     Ok(made.into_iter().flatten().collect())
+}
+
+/// Returns the order in which files are best worked on where results need not come one by one: no thread is left
+/// with the largest at the end.
+pub(super) fn largest_first(files: &[Named]) -> Vec<usize> {
+    let mut order: Vec<_> = (0..files.len()).collect();
+    order.sort_by_key(|&at| Reverse(files[at].len()));
+    order
 }
 
 /// Returns on how many threads one of several files is to be read, given the length of all: on all, if it is

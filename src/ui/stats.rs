@@ -11,7 +11,7 @@ use super::screen::Screen;
 use crate::core::context::stats::{MessageGroup, Stats};
 use crate::core::context::usage::{Amounts, whole};
 use crate::core::session::Session;
-use crate::core::store::totals::Counts;
+use crate::core::store::totals::EntryCounts;
 use crate::core::tree::walk;
 use crate::core::words::counted;
 
@@ -67,7 +67,7 @@ fn amounts(usage: &Amounts) -> (String, String) {
 }
 
 /// Draws the lines of several sessions, and what they used together.
-pub(crate) fn lines(lines: Vec<StatsLine>, sum: &Counts, screen: &Screen) -> String {
+pub(crate) fn lines(lines: Vec<StatsLine>, sum: &EntryCounts, screen: &Screen) -> String {
     let (used, cost) = amounts(&sum.usage);
     let words = format!("{}, shared entries counted once", counted(lines.len(), "session", "sessions"));
     let mut rows: Vec<_> = lines.into_iter().map(|StatsLine(cells)| cells.to_vec()).collect();

@@ -18,46 +18,51 @@ use crate::core::store::arrange::SortKey;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  session-tree list                              those held in this folder
-  session-tree list --all --limit 20             in any folder
-  session-tree list --all --search 'login retry' those with an entry of these words
-  session-tree list --long --since 7d            with messages, turns and cost
-  session-tree list --all --long --sort cost     the most expensive first
-  session-tree list --family latest              a session, its ancestors and forks
-  session-tree list --all --format path --null | xargs -0 session-tree check
+  session-tree list                          those held in this folder
+  session-tree list --all --limit 20         those of all folders
+  session-tree list --all --search 'retry deadline'
+  session-tree list sessions --long          with messages, turns and cost
+  session-tree list --all --long --sort cost --since 7d
+  session-tree list --family latest          a session, its ancestors and forks
+  session-tree list sessions --format path --null | xargs -0 session-tree check
   session-tree list sessions --format jsonl | jq -r .sessionId")]
 pub struct ListArgs {
     /// Files, or folders to search for *.jsonl and *.jsonl.gz files
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     /// Take paths from this file, on lines or separated by NUL; - for standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) files_from: Option<PathBuf>,
     /// List the sessions of all folders
     #[arg(long, conflicts_with_all = ["paths", "files_from"])]
     pub(super) all: bool,
-    /// Read the files whole, and add entries, messages, branches, turns, cost and models
+    /// Read the files whole, and add turns, cost and more
     #[arg(long)]
     pub(super) long: bool,
     /// Do not put forks below their parents
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) flat: bool,
-    /// List only sessions with an entry, or a name, that holds all these words; reads the files whole
+    /// List only sessions that hold these words
+    ///
+    /// They are all in one entry that `tree --search` finds, or in the name. Reads the files whole.
     #[arg(long, value_name = "TEXT")]
     pub(super) search: Option<String>,
+    /// Take TEXT of --search as one regular expression, case and all
+    #[arg(long, hide_short_help = true, requires = "search")]
+    pub(super) regex: bool,
     /// List only sessions written from then on: a date or 2d, 3h, 90m
     #[arg(long, value_name = "WHEN", value_parser = world::since)]
     pub(super) since: Option<i64>,
     /// List only sessions written up to then
-    #[arg(long, value_name = "WHEN", value_parser = world::until)]
+    #[arg(long, value_name = "WHEN", value_parser = world::until, hide_short_help = true)]
     pub(super) until: Option<i64>,
-    /// List the first N
+    /// List only the first N [default: all]
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
-    /// What to sort by, the most of it first; cost and messages need --long
+    /// What to sort by; cost and messages need --long
     #[arg(long, value_enum, value_name = "KEY", default_value_t = SortKey::Written)]
     pub(super) sort: SortKey,
-    /// List only this session, its ancestors, and all forks of these
+    /// List only this session, its ancestors and all their forks
     #[arg(long, value_name = "SESSION")]
     pub(super) family: Option<PathBuf>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::arrange::{self, PlacedRow, SortKey};
 use super::family::Families;
 use super::row::{SessionHead, SessionRow};
-use super::totals::{Counts, Totals};
+use super::totals::{EntryCounts, Totals};
 use crate::core::error::Error;
 use crate::core::naming::files::PassedOver;
 use crate::core::read::source::FileState;
@@ -24,14 +24,21 @@ pub(crate) struct SessionList {
 impl SessionList {
     /// Makes a list of all files that were read. Left out are second names of a file, and files in searched
     /// folders that are not sessions; those are returned too.
-    pub(crate) fn new(mut rows: Vec<SessionRow>) -> (Self, PassedOver) {
+    pub(crate) fn new(found: Vec<SessionRow>) -> (Self, PassedOver) {
         let mut passed_over = PassedOver::default();
-        let mut known = HashSet::new();
-        rows.retain(|row| {
+        let mut known = HashMap::new();
+        let mut rows: Vec<SessionRow> = Vec::with_capacity(found.len());
+        for row in found {
             let error = row.found.as_ref().err().filter(|_| !row.is_named);
-            let is_listed = !error.is_some_and(|error| passed_over.takes(&row.path, error));
-            is_listed && row.state.is_none_or(|state| known.insert(state.identity()))
-        });
+            if error.is_some_and(|error| passed_over.takes(&row.path, error)) {
+                continue;
+            }
+            let next = rows.len();
+            match row.identity().map_or(next, |identity| *known.entry(identity).or_insert(next)) {
+                first if first < next => rows[first].is_named |= row.is_named,
+                _ => rows.push(row),
+            }
+        }
         let families = Families::new(&rows);
         (Self { listed: (0..rows.len()).collect(), rows, families }, passed_over)
     }
@@ -119,8 +126,8 @@ impl SessionList {
     }
 
     /// Returns what the listed sessions have together, each entry counted once.
-    pub(crate) fn sum(&self) -> Counts {
-        let mut sum = Counts::default();
+    pub(crate) fn sum(&self) -> EntryCounts {
+        let mut sum = EntryCounts::default();
         let totals = self.listed.iter().filter_map(|&at| self.rows[at].totals.as_ref());
         totals.for_each(|totals| sum.add(&totals.own));
         sum
@@ -143,7 +150,7 @@ impl SessionList {
     }
 
     /// Notes what only this row has of its family.
-    pub(super) fn set_own(&mut self, row: usize, own: Counts) {
+    pub(super) fn set_own(&mut self, row: usize, own: EntryCounts) {
         if let Some(totals) = &mut self.rows[row].totals {
             totals.own = own;
         }

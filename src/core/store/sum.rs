@@ -2,7 +2,7 @@
 
 use super::family::Families;
 use super::row::{SessionHead, SessionRow};
-use super::totals::{Counts, EntryKeys, KeyMaker, SeenEntries};
+use super::totals::{EntryCounts, EntryKeys, KeyMaker, SeenEntries};
 use crate::core::error::Result;
 use crate::core::naming::files::Named;
 use crate::core::session::{NodeId, Session};
@@ -36,9 +36,9 @@ impl FamilySum {
     }
 
     /// Returns what all of them have together.
-    pub(crate) fn of(&self, members: Vec<FamilyMember>) -> Counts {
+    pub(crate) fn of(&self, members: Vec<FamilyMember>) -> EntryCounts {
         let (rows, keys): (Vec<_>, Vec<_>) = members.into_iter().map(|member| (member.row, member.keys)).unzip();
-        let mut sum = Counts::default();
+        let mut sum = EntryCounts::default();
         for family in Families::new(&rows).each() {
             let mut seen = SeenEntries::default();
             family.iter().for_each(|&at| sum.add(&seen.count_new(&keys[at])));
