@@ -18,8 +18,8 @@ use crate::ui::report::{AboutFile, Failure};
 use crate::ui::request;
 use crate::ui::stats::{self as table, StatsRow};
 
-use args::Format;
 pub use args::ContextArgs;
+use args::Format;
 use measure::measure;
 
 mod args;

@@ -18,7 +18,9 @@ use crate::ui::report::Failure;
 /// The sessions that a command works on.
 #[derive(Debug, Args)]
 pub(super) struct SessionsArg {
-    /// A file, an id or its start, latest, or - (standard input); several of these, or folders to search
+    /// Files, folders, ids or their starts, latest, or - (stdin)
+    ///
+    /// One session is shown by itself. Several, and those that are found in folders, come one after the other.
     #[arg(id = "session", value_name = "SESSION", required_unless_present = "files_from")]
     sessions: Vec<PathBuf>,
     #[command(flatten)]

@@ -7,11 +7,7 @@ use crate::core::session::body::Bodies;
 use crate::ui::stats::MeasuredPart;
 
 /// Measures a context and its path, or all branches.
-pub(super) fn measure<'s>(
-    all: bool,
-    bodies: &mut Bodies<'s>,
-    context: &Context,
-) -> Result<(MeasuredPart<'s>, Stats)> {
+pub(super) fn measure<'s>(all: bool, bodies: &mut Bodies<'s>, context: &Context) -> Result<(MeasuredPart<'s>, Stats)> {
     if all {
         return Ok((MeasuredPart::AllBranches, stats::measure_all(bodies)?));
     }
