@@ -188,11 +188,15 @@ mod tests {
             lines(&[answer("b", "", 2, 0), answer("c", "b", 3, 7)]),
             // The same ids at other times, or of other types, are other entries.
             lines(&[answer("a", "", 9, 1), answer("b", "a", 2, 5).replace("message\",\"id", "usage\",\"id")]),
+            lines(&[answer("b", "", 2, 5).replace("message\",\"id", "model_usage\",\"id")]),
             // All is known.
             lines(&[answer("c", "", 3, 7), answer("a", "c", 1, 4)]),
         ];
         let (keys, mut seen) = (KeyMaker::default(), SeenEntries::default());
         let own = sessions.map(|text| short(&seen.count_new(&keys.keys(&read(text.as_bytes())))));
-        assert_eq!(own, ["2 2 0 20 9.000 0", "1 1 0 10 7.000 0", "2 1 0 10 1.000 0", "0 0 0 0 0.000 0"]);
+        assert_eq!(
+            own,
+            ["2 2 0 20 9.000 0", "1 1 0 10 7.000 0", "2 1 0 10 1.000 0", "1 0 0 0 0.000 0", "0 0 0 0 0.000 0"]
+        );
     }
 }
