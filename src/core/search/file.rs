@@ -6,7 +6,7 @@
 use memchr::memmem::Finder;
 
 use super::fold::PIECE;
-use super::prefilter::Doubts;
+use super::prefilter::{Doubts, folds_to_ascii};
 use super::term::find_words;
 use super::{Query, texts};
 use crate::core::entry::Scan;
@@ -83,7 +83,7 @@ impl<'q> UnseenWords<'q> {
             // A word across the end of a piece is whole in the next one.
             from += PIECE;
         }
-        if words.is_empty() || !doubts.are_about(line) {
+        if words.is_empty() || !(doubts.are_about(line) || folds_to_ascii(line)) {
             return;
         }
         let Ok(entry) = scan.read(line) else { return };

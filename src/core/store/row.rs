@@ -128,8 +128,7 @@ impl SessionHead {
     pub(crate) fn whole(session: &Session, has_prompt: bool) -> Result<Self> {
         let header = &session.header;
         let first_time = || session.nodes().find_map(|node| session.stamp(node).ms());
-        let prompt = session.first_prompt().filter(|_| !has_prompt);
-        let prompt = prompt.map(|prompt| Bodies::new(session).words(prompt)).transpose()?;
+        let prompt = if has_prompt { None } else { Bodies::new(session).first_words()? };
         Ok(Self {
             id: header.id.clone(),
             parent: parent(&header.raw),
