@@ -106,22 +106,15 @@ impl<'s> Bodies<'s> {
 
     /// Returns the title of the session: its name, or the text that names it best; empty without both.
     pub fn title(&mut self) -> Result<String> {
-        match self.session.name() {
-            Some(name) => Ok(name.to_owned()),
-            None => Ok(self.first_words()?.unwrap_or_default()),
-        }
-    }
-
-    /// Returns the text that names the session best, whether it has a name or not.
-    pub(crate) fn first_words(&mut self) -> Result<Option<String>> {
-        match self.session.title_entry() {
-            Some(node) if self.session.traits(node).kind == Kind::SessionInit => {
+        match (self.session.name(), self.session.title_entry()) {
+            (Some(name), _) => Ok(name.to_owned()),
+            (None, Some(node)) if self.session.traits(node).kind == Kind::SessionInit => {
                 let mut words = String::new();
                 preview::task(&mut words, self.entry(node)?);
-                Ok(Some(words))
+                Ok(words)
             }
-            Some(node) => self.words(node).map(Some),
-            None => Ok(None),
+            (None, Some(node)) => self.words(node),
+            (None, None) => Ok(String::new()),
         }
     }
 

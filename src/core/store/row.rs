@@ -128,7 +128,8 @@ impl SessionHead {
     pub(crate) fn whole(session: &Session, has_prompt: bool) -> Result<Self> {
         let header = &session.header;
         let first_time = || session.nodes().find_map(|node| session.stamp(node).ms());
-        let prompt = if has_prompt { None } else { Bodies::new(session).first_words()? };
+        let prompt = session.title_entry().filter(|&node| !has_prompt && session.is_user(node));
+        let prompt = prompt.map(|prompt| Bodies::new(session).words(prompt)).transpose()?;
         Ok(Self {
             id: header.id.clone(),
             parent: parent(&header.raw),
