@@ -9,15 +9,17 @@ use crate::core::naming::session::LATEST;
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
-const MEANT: [(&[&str], &str); 21] = [
-    (&["show", "log", "list", "ls", "view", "open"], "tree SESSION"),
+const MEANT: [(&[&str], &str); 23] = [
+    (&["show", "log", "view", "open"], "tree SESSION"),
+    (&["ls", "dir", "recent", "sessions"], "list"),
+    (&["families", "forks"], "list --family SESSION"),
     (&["history", "path"], "tree SESSION --path"),
     (&["prompts", "messages"], "tree SESSION --filter user-only"),
     (&["search", "grep", "find"], "tree SESSION --search TEXT"),
     (&["entry", "get"], "tree SESSION --entry ENTRY"),
     (&["tips", "branches", "heads"], "tree SESSION --tips"),
     (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
-    (&["sessions", "last"], "tree latest"),
+    (&["last"], "tree latest"),
     (&["cat", "dump", "print", "transcript", "export"], "context SESSION"),
     (&["stats", "usage", "cost", "tokens"], "context SESSION --stats"),
     (&["diff", "compare"], "context SESSION --diff ENTRY"),
@@ -38,7 +40,6 @@ const MEANT: [(&[&str], &str); 21] = [
 pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> {
     let (kind, guess) = match error.kind() {
         ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
-        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
         ErrorKind::MissingRequiredArgument if command == Some("navigate") => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
             let hint = "`--root` instead of ENTRY goes to before the first entry";
@@ -47,10 +48,7 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
         _ => return None,
     };
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };
-    let hint = match error.kind() {
-        ErrorKind::InvalidSubcommand => command_for(word)?,
-        _ => argument_for(command?, word)?,
-    };
+    let hint = command_for(word)?;
     error.remove(guess);
     Some(hint)
 }
@@ -76,19 +74,6 @@ fn command_for(word: &str) -> Option<String> {
     }
     let known = MEANT.iter().find(|(words, _)| words.contains(&word));
     known.map(|(_, line)| format!("session-tree {line}"))
-}
-
-/// Says where an entry goes that stands where none may.
-fn argument_for(command: &str, word: &str) -> Option<String> {
-    if word.starts_with('-') {
-        return None;
-    }
-    let word = shell_word(word.as_ref());
-    match command {
-        "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
-        "context" => Some(format!("`--leaf {word}` works from that entry")),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

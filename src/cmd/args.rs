@@ -13,6 +13,7 @@ use crate::core::edit::commit::{Committed, SessionFile};
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming;
+use crate::core::search::Query;
 use crate::core::session::{NodeId, Session};
 use crate::hooks::{HookError, Hooks};
 use crate::run::ChildError;
@@ -76,8 +77,64 @@ impl<F: Formats> FormatArg<F> {
     }
 }
 
+/// What is to be searched for.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SearchArgs {
+    /// Show only what holds all these words
+    ///
+    /// Each word is found anywhere and in any case. Words in double quotes are one phrase: --search '"cart
+    /// total" invoice'.
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Take TEXT of --search as one regular expression, case and all
+    ///
+    /// The syntax is that of Rust's crate regex: (?i) before it ignores case, (?m) lets ^ and $ match at
+    /// lines, (?s) lets a dot match line ends.
+    #[arg(long, hide_short_help = true, requires = "search")]
+    regex: bool,
+}
+
+impl SearchArgs {
+    /// Returns the text that is searched for, as it is given.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.search.as_deref()
+    }
+
+    /// Returns in words what an entry does that is found.
+    pub(super) fn has(&self) -> &'static str {
+        match self.regex {
+            true => "matches",
+            false => "contains all of",
+        }
+    }
+
+    /// Returns what is searched for.
+    ///
+    /// # Errors
+    /// A [`Failure`] if it is not a regular expression, but is to be one.
+    pub(super) fn query(&self) -> Result<Option<Query>> {
+        query(self.text(), self.regex)
+    }
+}
+
+/// Returns what is searched for: words and phrases, or one regular expression.
+///
+/// # Errors
+/// A [`Failure`] if it is not an expression, but is to be one.
+pub(super) fn query(text: Option<&str>, is_pattern: bool) -> Result<Option<Query>> {
+    let Some(text) = text else { return Ok(None) };
+    if !is_pattern {
+        return Ok(Some(Query::new(text)));
+    }
+    let query = Query::pattern(text).map_err(|error| {
+        let hint = "without `--regex` the words are searched for as they are";
+        Failure::usage(format!("`{text}` cannot be searched for as a regular expression: {error}"), hint)
+    });
+    Ok(Some(query?))
+}
+
 /// The session that a command works on.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct SessionArg {
     /// A file, an id or its start, latest, or - (standard input)
     #[arg(value_name = "SESSION")]
@@ -88,6 +145,11 @@ pub(super) struct SessionArg {
 }
 
 impl SessionArg {
+    /// Makes the argument of a session that is named elsewhere.
+    pub(super) fn new(session: PathBuf) -> Self {
+        Self { session, was_found: false }
+    }
+
     /// Puts the file in place of an id or `latest`; done once, before anything else.
     pub(super) fn find(&mut self, app: &App) -> Result<()> {
         if let Some(file) = super::lookup::file(app, &self.session)? {

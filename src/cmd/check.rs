@@ -18,7 +18,7 @@ use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
 use crate::core::error::problem::WarningKind;
 use crate::core::error::{Error, ErrorKind};
-use crate::core::naming::files::{self, Named, PassedOver};
+use crate::core::naming::files::{self, Named, PassedOver, Searched};
 use crate::parallel::Pool;
 use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
@@ -74,10 +74,10 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return why::run(app, self.paths.given()?, self.format.get());
+            return why::run(app, &self.paths, self.format.get());
         }
         let policy = self.policy()?;
-        let files = files::find(self.paths.given()?);
+        let files = files::find(self.paths.given()?, Searched::Plain);
         let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
         let (counts, known) = match self.all(app, &files, &policy, &mut out) {
             Ok(all) => all,
@@ -134,7 +134,7 @@ impl CheckArgs {
             });
             match checked.as_ref().ok().and_then(Checked::foreign).filter(|_| !files[at].is_named) {
                 Some(format) => Judged::passed_over(format),
-                None => policy.judge(path, checked),
+                None => policy.judge(self.paths.name(path), checked),
             }
         };
         let (mut counts, mut known) = (Counts::default(), Baseline::default());
@@ -153,7 +153,7 @@ impl CheckArgs {
             if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
                 return Ok(());
             }
-            let path = &files[at].path;
+            let path = self.paths.name(&files[at].path);
             let print = || -> Result<()> {
                 if let Err(error) = out.file(path, policy, judged.found) {
                     let error = error.downcast::<Error>()?;

@@ -59,6 +59,13 @@ pub(super) fn messages_along(
     Ok(collector.context.messages)
 }
 
+/// Returns the messages of entries by themselves, without what edits and compactions make of them.
+pub(crate) fn every(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Vec<ContextMessage>> {
+    let mut all = ContextBuilder { edits: Edits::new(), context: Context::default() };
+    all.take_all(bodies, nodes, None)?;
+    Ok(all.context.messages)
+}
+
 /// Collects the messages along a path.
 struct ContextBuilder {
     edits: Edits,

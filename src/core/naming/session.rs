@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::entry::{NearMisses, PREFIX};
-use super::files::PassedOver;
+use super::files::{PassedOver, is_session_name};
 use crate::core::entry::header::Header;
 use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
-use crate::core::read::load::{self, LoadOptions};
+use crate::core::read::load::{self, LoadOptions, SessionStart};
 use crate::core::read::source::{Source, is_named_gzip};
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
@@ -27,7 +27,7 @@ pub(crate) const LATEST: &str = "latest";
 
 /// How many bytes of a file are read to find its header: first a few, which mostly are enough, then
 /// more. A file without a header in these is not a session.
-const FRONTS: [u64; 2] = [4 * 1024, 1024 * 1024];
+const FRONTS: [u64; 2] = [8 * 1024, 1024 * 1024];
 
 /// A session in a folder of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,12 +60,6 @@ pub(crate) fn is_path(word: &Path) -> bool {
     let looks_so = bytes == b"-" || bytes.contains(&b'/') || is_session_name(word);
     // A dangling link exists too: opening it fails with the reason.
     looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
-}
-
-/// Returns whether a file is named as sessions are, `*.jsonl`, or as compressed ones, `*.jsonl.gz`.
-pub(crate) fn is_session_name(path: &Path) -> bool {
-    let name = path.as_os_str().as_encoded_bytes();
-    name.ends_with(b".jsonl") || name.ends_with(b".jsonl.gz")
 }
 
 /// Returns whether an id can be typed: one that is read as a path, or as `latest`, cannot.
@@ -229,27 +223,35 @@ impl SessionStore {
 /// # Errors
 /// The format, if it is of a known other one; `None` for other files that are not sessions.
 fn header(path: &Path) -> Result<Header, Option<ForeignFormat>> {
+    front(path).map(|(_, start)| start.header).map_err(|error| error.format())
+}
+
+/// Opens a file as if it ended soon after its header, and reads what is before the entries.
+///
+/// # Errors
+/// Why it is not a session, or cannot be read.
+pub(crate) fn front(path: &Path) -> Result<(Source, SessionStart), Error> {
+    let mut last = Error::Empty;
     for limit in FRONTS {
-        let source = Source::front(path, limit).map_err(|_| None)?;
-        match load::start(&source) {
-            Ok(start) => return Ok(start.header),
-            Err(error) => {
-                let mut front = vec![0; usize::try_from(source.len()).map_err(|_| None)?];
-                source.read_at(&mut front, 0).map_err(|_| None)?;
-                let whole = memchr::memchr_iter(b'\n', &front).count();
-                // The reader has seen the whole line: more of the file does not change the answer.
-                if let Error::Foreign(format) = error {
-                    return Err(Some(format));
-                }
-                let is_certain = matches!(&error, Error::NotASession { line, why }
-                    if *line as usize <= whole && *why != load::NO_HEADER);
-                if is_certain || source.len() < limit {
-                    return Err(None);
-                }
-            }
+        let source = Source::front(path, limit)?;
+        last = match load::start(&source) {
+            Ok(start) => return Ok((source, start)),
+            Err(error) => error,
+        };
+        let mut front = vec![0; usize::try_from(source.len()).unwrap_or(0)];
+        source.read_at(&mut front, 0)?;
+        let whole = memchr::memchr_iter(b'\n', &front).count();
+        // The reader has seen the whole line: more of the file does not change the answer.
+        let is_certain = match &last {
+            Error::Foreign(_) => true,
+            Error::NotASession { line, why } => *line as usize <= whole && *why != load::NO_HEADER,
+            _ => false,
+        };
+        if is_certain || source.len() < limit {
+            break;
         }
     }
-    Err(None)
+    Err(last)
 }
 
 /// Returns the words by which people know a session: its name, else its first prompt. Reads the

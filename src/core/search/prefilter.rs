@@ -7,7 +7,8 @@
 use memchr::memchr3_iter;
 use memchr::memmem::{self, Finder};
 
-use super::{PIECE, Query, folded};
+use super::Query;
+use super::fold::{PIECE, folded};
 
 /// The smallest first byte of a character that folds to ASCII: that of `ß`.
 const FIRST: u8 = 0xc3;
@@ -16,20 +17,18 @@ const FIRST: u8 = 0xc3;
 #[derive(Debug)]
 pub struct Prefilter<'q> {
     words: Vec<Finder<'q>>,
-    escapes: Finder<'static>,
-    texts: Finder<'static>,
+    doubts: Doubts,
     lower: Vec<u8>,
     folded: Vec<u8>,
 }
 
 impl<'q> Prefilter<'q> {
-    /// Prepares the search. Words that JSON may spell in another way are left out.
+    /// Prepares the search. Words that JSON may spell in another way are left out, and so are patterns.
     pub fn new(query: &'q Query) -> Self {
         let is_plain = |char: char| char.is_ascii_graphic() && !['"', '\\', '/'].contains(&char);
-        let words = query.0.iter().filter(|word| word.chars().all(is_plain));
+        let words = query.words().filter(|word| word.chars().all(is_plain));
         let words = words.map(Finder::new);
-        let (escapes, texts) = (Finder::new(b"\\u"), Finder::new(b"\"text\""));
-        Self { words: words.collect(), escapes, texts, lower: Vec::new(), folded: Vec::new() }
+        Self { words: words.collect(), doubts: Doubts::default(), lower: Vec::new(), folded: Vec::new() }
     }
 
     /// Returns whether an entry may have all words; if not, [`Query::matches`] returns false too.
@@ -52,7 +51,7 @@ impl<'q> Prefilter<'q> {
             // A word across the end of a piece is whole in the next one.
             from += PIECE;
         }
-        if missing.is_empty() || self.is_unsure(line) {
+        if missing.is_empty() || self.doubts.are_about(line) {
             return true;
         }
         for text in [Some(row), label].into_iter().flatten() {
@@ -67,9 +66,24 @@ impl<'q> Prefilter<'q> {
         }
         missing.is_empty()
     }
+}
 
-    /// Returns whether a word may be in the text although it is not in the line.
-    fn is_unsure(&self, line: &[u8]) -> bool {
+/// Finds lines whose texts may have a word that the line itself does not have.
+#[derive(Debug)]
+pub(super) struct Doubts {
+    escapes: Finder<'static>,
+    texts: Finder<'static>,
+}
+
+impl Default for Doubts {
+    fn default() -> Self {
+        Self { escapes: Finder::new(b"\\u"), texts: Finder::new(b"\"text\"") }
+    }
+}
+
+impl Doubts {
+    /// Returns whether a word may be in a text of a line although it is not in the line, folded to ASCII.
+    pub(super) fn are_about(&self, line: &[u8]) -> bool {
         // A text of several blocks is searched as one text; each block has `"text"` twice.
         self.texts.find_iter(line).nth(2).is_some()
             || self.escapes.find_iter(line).any(|at| may_be_plain(&line[at + 2..]))
@@ -86,7 +100,7 @@ fn may_be_plain(digits: &[u8]) -> bool {
 }
 
 /// Returns whether there may be a character in UTF-8 that [`folds`].
-fn folds_to_ascii(bytes: &[u8]) -> bool {
+pub(super) fn folds_to_ascii(bytes: &[u8]) -> bool {
     if bytes.is_ascii() {
         return false;
     }
@@ -170,6 +184,8 @@ mod tests {
         check("abc xyz", r#"{"text":"abc"}"#, false);
         check("abc row label", r#"{"text":"abc"}"#, true);
         check("", "{}", true);
+        check("\"abc row\"", r#"{"text":"abc\n\tROW"}"#, true);
+        check("\"abc xyz\"", r#"{"text":"abc"}"#, false);
     }
 
     #[test]

@@ -22,6 +22,8 @@ mod naming;
 mod pipes;
 mod rows;
 mod search;
+mod sessions;
+mod several;
 mod snapshots;
 mod views;
 

@@ -100,7 +100,7 @@ fn stand_ins_keep_tree_tips_and_findings() {
         }
         let tips = |session: &Session| {
             let name = |node: NodeId| session.id(node).to_owned();
-            let tip = |tip: tips::Tip| (name(tip.node), tip.fork.map(name), tip.messages, tip.has_leaf);
+            let tip = |tip: tips::Tip| (name(tip.node), tip.fork.map(name), tip.own.messages, tip.has_leaf);
             tips::of(session, session.leaf()).into_iter().map(tip).collect::<Vec<_>>()
         };
         assert_eq!(tips(&other), tips(&session), "{}", about());
