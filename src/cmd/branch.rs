@@ -84,7 +84,7 @@ impl Task for BranchArgs {
     }
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
-        self.session.find(app)?;
+        self.session.find(app, false)?;
         self.branch(app).about(&self.session.session)
     }
 }
@@ -116,7 +116,7 @@ impl BranchArgs {
         let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
         let mut bodies = Bodies::new(&session);
         let fork = match (&self.entry, &self.at) {
-            (_, Some(name)) => Fork::at(&session, self.session.entry(&session, leaf, name)?),
+            (_, Some(name)) => Fork::at(&session, self.session.place(&session, leaf, name)?),
             (name, None) => {
                 let entry = self.session.entry(&session, leaf, name.as_deref().unwrap_or("@"))?;
                 Fork::before(&mut bodies, entry)?

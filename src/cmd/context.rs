@@ -42,7 +42,7 @@ Examples:
   session-tree context session.jsonl --format anthropic   a whole request"))]
 pub struct ContextArgs {
     #[command(flatten)]
-    session: SessionArg,
+    session: SessionArg<true>,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY")]
     leaf: Option<String>,
@@ -104,7 +104,7 @@ impl Task for ContextArgs {
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.check()?;
-        self.session.find(app)?;
+        self.session.find(app, false)?;
         self.print(app).about(&self.session.session)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -63,15 +63,20 @@ impl Task for LabelArgs {
     }
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
-        self.session.find(app)?;
+        self.session.find(app, self.writes())?;
         self.act(app).about(&self.session.session)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl LabelArgs {
+    /// Returns whether a label is to be set or cleared.
+    fn writes(&self) -> bool {
+        self.name.is_some() || self.clear || self.from.is_some()
+    }
+
     fn act(&self, app: &App) -> Result<()> {
-        let writes = self.name.is_some() || self.clear || self.from.is_some();
+        let writes = self.writes();
         if writes {
             self.session.must_be_a_file()?;
             self.name.as_deref().map_or(Ok(()), label::check_name)?;

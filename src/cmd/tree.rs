@@ -38,7 +38,7 @@ impl Task for TreeArgs {
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         usage::check(&self)?;
-        self.session.find(app)?;
+        self.session.find(app, false)?;
         Ok(self.print(app).about(&self.session.session)?.into())
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: FindingFormat) -> Re
         return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
     }
     for path in &mut given {
-        *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
+        *path = lookup::file(app, path, false)?.unwrap_or_else(|| path.clone());
     }
     let [Named { path, .. }] = &files::find(given)[..] else {
         return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());

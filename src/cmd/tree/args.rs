@@ -32,7 +32,7 @@ Examples:
   session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
 pub struct TreeArgs {
     #[command(flatten)]
-    pub(super) session: SessionArg,
+    pub(super) session: SessionArg<true>,
     /// Which entries to show
     #[arg(long, value_enum, default_value_t = Filter::Default)]
     pub(super) filter: Filter,

@@ -5,10 +5,8 @@ use crate::core::edit::commit::{Anchor, Commit, Committed, Guard, SessionFile};
 use crate::core::edit::draft::{Draft, IdsAndTime};
 use crate::core::edit::label::LabelEdit;
 use crate::core::error::Result;
+use crate::core::session::body::SAVED_MOVE;
 use crate::core::session::{NodeId, Session};
-
-/// The type that keeps a saved move apart from other custom entries.
-pub(super) const SAVED: &str = "session-tree/leaf";
 
 /// What a move writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +98,7 @@ impl MoveRecord {
             });
             labelled = draft.leaf().map(str::to_owned);
         } else if self.save && !is_marked {
-            draft.append("custom", |entry| _ = entry.str("customType", SAVED));
+            draft.append("custom", |entry| _ = entry.str("customType", SAVED_MOVE));
         }
         if let (Some(name), Some(target)) = (&self.label, labelled) {
             LabelEdit { target, name: Some(name.clone()) }.append(draft);
@@ -165,7 +163,8 @@ impl MoveOutcome {
 
     /// Returns the id of the leaf after the move.
     pub fn new_leaf<'l>(&'l self, session: &'l Session, plan: &Move) -> Option<&'l str> {
-        let position = if matches!(self, Self::Cancelled { .. }) { plan.old } else { plan.position };
+        let stays = plan.is_noop || matches!(self, Self::Cancelled { .. });
+        let position = if stays { plan.old } else { plan.position };
         let marks = matches!(self, Self::Written(written) if written.marks);
         let last = self.ids().iter().skip(usize::from(marks)).next_back();
         last.map(String::as_str).or(position.map(|node| session.id(node)))
