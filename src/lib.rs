@@ -26,6 +26,7 @@
 //! |---|---|
 //! | [`core::check`] | findings, their effects and fixes |
 //! | [`core::edit`] | drafts, label, navigate, branch, and bringing them into a file |
+//! | [`core::store`] | many sessions: rows by the ends of files, families of forks, sums, which are searched |
 //! | [`core::context`] | what a model sees: state, messages, agents' rules, requests of providers, sizes, usage, comparison, the summary's prompt |
 //! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, which agent keeps it, what completion offers |
 //! | [`core::tree`] | what is shown, and where: walks, filters, shapes, rows, the view |

@@ -98,7 +98,8 @@ impl BranchArgs {
             let message = "there is nothing to make without an entry";
             return Err(Failure::usage(message, "name a user message, or use `--at`").into());
         }
-        let session = app.load(&self.session.session, LoadOptions { words: &Traits::is_user, calls: false })?;
+        let session =
+            app.load(&self.session.session, LoadOptions { words: &Traits::is_user, ..LoadOptions::INDEX_ONLY })?;
         let nodes: Vec<_> = session.nodes().filter(|&node| session.is_user(node)).collect();
         let (format, mut output) = (self.format.get(), Output::new());
         match format {

@@ -18,7 +18,7 @@ use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
 use crate::core::error::problem::WarningKind;
 use crate::core::error::{Error, ErrorKind};
-use crate::core::naming::files::{self, Named, PassedOver};
+use crate::core::naming::files::{self, Named, PassedOver, Searched};
 use crate::parallel::Pool;
 use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
@@ -77,7 +77,7 @@ impl Task for CheckArgs {
             return why::run(app, self.paths.given()?, self.format.get());
         }
         let policy = self.policy()?;
-        let files = files::find(self.paths.given()?);
+        let files = files::find(self.paths.given()?, Searched::Plain);
         let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
         let (counts, known) = match self.all(app, &files, &policy, &mut out) {
             Ok(all) => all,

@@ -15,10 +15,9 @@ use super::help;
 use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
+use crate::core::naming::files::is_session_name;
 use crate::core::naming::offer::{self, Nameable};
-use crate::core::naming::session::{
-    Asker, CURRENT, LATEST, Meaning, SessionStore, StoredSession, is_path, is_session_name,
-};
+use crate::core::naming::session::{Asker, CURRENT, LATEST, Meaning, SessionStore, StoredSession, is_path};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 

@@ -13,7 +13,7 @@ use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::migrate::CURRENT;
 use crate::core::migrate::file::{self, Options, Outcome, Status};
-use crate::core::naming::files::{self, Named, PassedOver};
+use crate::core::naming::files::{self, Named, PassedOver, Searched};
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 use crate::ui::exit::Exit;
@@ -68,7 +68,7 @@ impl Task for MigrateArgs {
         let given = self.paths.given()?;
         let home = app.screen.home.as_deref().map(Path::new);
         given.iter().try_for_each(|path| file::refuse_everything(path, home))?;
-        let files = files::find(given);
+        let files = files::find(given, Searched::Plain);
         if self.output.as_deref() != Some(Path::new("-")) {
             world::prepare()?;
         }

@@ -64,7 +64,7 @@ impl TreeArgs {
         let words = |traits: Traits| shows_view && view.keeps(traits, prints_rows);
         // Nested nodes have no words.
         let calls = shows_view && view.shows_calls() && (format != Format::Json || self.tips || query.is_some());
-        let session = app.load(&self.session.session, LoadOptions { words: &words, calls })?;
+        let session = app.load(&self.session.session, LoadOptions { words: &words, calls, usage: false })?;
         let leaf = match self.root {
             true => None,
             false => self.session.leaf(&session, self.leaf.as_deref())?,

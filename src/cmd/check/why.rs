@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::super::{App, lookup};
 use crate::core::check::why;
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::{self, Named, Searched};
 use crate::ui;
 use crate::ui::check::FindingFormat;
 use crate::ui::report::{AboutFile, Failure};
@@ -21,7 +21,7 @@ pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: FindingFormat) -> Re
     for path in &mut given {
         *path = lookup::file(app, path, false)?.unwrap_or_else(|| path.clone());
     }
-    let [Named { path, .. }] = &files::find(given)[..] else {
+    let [Named { path, .. }] = &files::find(given, Searched::Plain)[..] else {
         return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
     };
     let why = app.open(path).and_then(|source| {

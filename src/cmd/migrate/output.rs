@@ -17,7 +17,7 @@ use crate::ui::report::{AboutFile, Failure};
 
 /// Writes the new form of one file elsewhere.
 pub(super) fn write(app: &App, files: &[Named], output: &Path, wait: LockWait<'_>) -> Result<Outcome> {
-    let [Named { path, is_named: true }] = files else {
+    let [Named { path, is_named: true, .. }] = files else {
         let hint = "name one file, or leave `--output` out to migrate in place";
         return Err(Failure::usage("`--output` takes one input file", hint).into());
     };

@@ -7,6 +7,7 @@
 pub mod header;
 pub mod preview;
 pub mod prompt;
+pub mod usage;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -62,6 +63,10 @@ struct MessageSpans {
     stop: Span,
     call: Span,
     tool: Span,
+    provider: Span,
+    model: Span,
+    usage: Span,
+    details: Span,
     content: ContentSpans,
 }
 
@@ -77,6 +82,7 @@ pub struct Scan {
     parent: Span,
     timestamp: Span,
     append_mode: Span,
+    usage: Span,
     message: MessageSpans,
     content: ContentSpans,
     blocks: Vec<BlockSpans>,
@@ -143,6 +149,7 @@ impl Scan {
                         role.and_then(Raw::string_body).map_or(Role::None, |body| named(body, Role::of, Role::Unknown));
                 }
                 b"content" => self.content = self.content(&mut cursor)?,
+                b"usage" => self.usage = cursor.value()?,
                 b"appendMode" => self.append_mode = cursor.value()?,
                 _ => drop(cursor.value()?),
             }
@@ -167,6 +174,10 @@ impl Scan {
                 b"stopReason" => message.stop = cursor.value()?,
                 b"toolCallId" => message.call = cursor.value()?,
                 b"toolName" => message.tool = cursor.value()?,
+                b"provider" => message.provider = cursor.value()?,
+                b"model" => message.model = cursor.value()?,
+                b"usage" => message.usage = cursor.value()?,
+                b"details" => message.details = cursor.value()?,
                 _ => drop(cursor.value()?),
             }
         }
@@ -320,6 +331,23 @@ impl<'l> Entry<'l> {
     /// Returns the name of the tool of a tool result.
     pub(crate) fn tool_name(self) -> Option<Cow<'l, str>> {
         self.str_at(self.scan.message.tool)
+    }
+
+    /// Returns the usage as stored: that of the message, or that of another kind of entry.
+    pub(crate) fn usage(self) -> Option<Raw<'l>> {
+        let is_message = self.kind() == Kind::Message;
+        self.raw_at(if is_message { self.scan.message.usage } else { self.scan.usage })
+    }
+
+    /// Returns the details of a tool result.
+    pub(crate) fn details(self) -> Option<Raw<'l>> {
+        self.raw_at(self.scan.message.details)
+    }
+
+    /// Returns the provider and the name of the model that wrote a message, if it has a name.
+    pub(crate) fn written_by(self) -> Option<(Cow<'l, str>, Cow<'l, str>)> {
+        let model = self.str_at(self.scan.message.model).filter(|model| !model.is_empty())?;
+        Some((self.str_at(self.scan.message.provider).unwrap_or_default(), model))
     }
 
     /// Returns the content: that of the message, or that of the entry if it is a `custom_message`.

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::entry::{NearMisses, PREFIX};
-use super::files::PassedOver;
+use super::files::{PassedOver, is_session_name};
 use super::folder::FolderAndAbove;
 use crate::core::entry::header::{CURRENT as NEWEST_KNOWN, DeclaredVersion, Header};
 use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
-use crate::core::read::load::{self, LoadOptions};
+use crate::core::read::load::{self, LoadOptions, SessionStart};
 use crate::core::read::source::{Source, is_named_gzip};
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
@@ -30,9 +30,9 @@ pub(crate) const CURRENT: &str = "current";
 
 /// How many bytes of a file are read to find its header: first a few, which mostly are enough, then
 /// more. A file without a header in these is not a session.
-const FRONTS: [u64; 2] = [4 * 1024, 1024 * 1024];
+const FRONTS: [u64; 2] = [8 * 1024, 1028 * 1024];
 /// The longest path that a file of a registry holds, in bytes.
-const LONGEST_PATH: u64 = 64 * 1024;
+const LONGEST_PATH: u64 = 68 * 1024;
 
 /// Where sessions are looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,12 +101,6 @@ pub(crate) fn is_path(word: &Path) -> bool {
     let looks_so = bytes == b"-" || bytes.contains(&b'/') || is_session_name(word);
     // A dangling link exists too: opening it fails with the reason.
     looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
-}
-
-/// Returns whether a file is named as sessions are, `*.jsonl`, or as compressed ones, `*.jsonl.gz`.
-pub(crate) fn is_session_name(path: &Path) -> bool {
-    let name = path.as_os_str().as_encoded_bytes();
-    name.ends_with(b".jsonl") || name.ends_with(b".jsonl.gz")
 }
 
 /// Returns the file that was meant by a word that names none, if only the ending of a session is missing.
@@ -381,39 +375,45 @@ impl SessionStore {
 /// # Errors
 /// The format, if it is of a known other one; `None` for other files that are not sessions.
 fn header(path: &Path) -> Result<(Header, bool), Option<ForeignFormat>> {
-    let mut bare = None;
+    let (source, start) = front(path).map_err(|error| error.format())?;
+    let follows = |source: &Source| {
+        let mut rest = vec![0; usize::try_from(source.len().saturating_sub(start.end)).unwrap_or(0)];
+        source.read_at(&mut rest, start.end).is_ok() && !rest.trim_ascii().is_empty()
+    };
+    let [.., longest] = FRONTS;
+    let has_entries = follows(&source)
+        // What follows may be beyond what was read.
+        || FRONTS.contains(&source.len())
+            && Source::front(path, longest).is_ok_and(|source| source.len() == longest || follows(&source));
+    Ok((start.header, has_entries))
+}
+
+/// Opens a file as if it ended soon after its header, and reads what is before the entries.
+///
+/// # Errors
+/// Why it is not a session, or cannot be read.
+pub(crate) fn front(path: &Path) -> Result<(Source, SessionStart), Error> {
+    let mut last = Error::Empty;
     for limit in FRONTS {
-        let source = Source::front(path, limit).map_err(|_| None)?;
-        let read = |from: u64| -> Result<Vec<u8>, Option<ForeignFormat>> {
-            let mut bytes = vec![0; usize::try_from(source.len() - from).map_err(|_| None)?];
-            source.read_at(&mut bytes, from).map_err(|_| None)?;
-            Ok(bytes)
+        let source = Source::front(path, limit)?;
+        last = match load::start(&source) {
+            Ok(start) => return Ok((source, start)),
+            Err(error) => error,
         };
-        match load::start(&source) {
-            Ok(start) => {
-                let has_entries = !read(start.end.min(source.len()))?.trim_ascii().is_empty();
-                if has_entries || source.len() < limit {
-                    return Ok((start.header, has_entries));
-                }
-                // What follows may be beyond what was read.
-                bare = Some(start.header);
-            }
-            Err(error) => {
-                let front = read(0)?;
-                let whole = memchr::memchr_iter(b'\n', &front).count();
-                // The reader has seen the whole line: more of the file does not change the answer.
-                if let Error::Foreign(format) = error {
-                    return Err(Some(format));
-                }
-                let is_certain = matches!(&error, Error::NotASession { line, why }
-                    if *line as usize <= whole && *why != load::NO_HEADER);
-                if is_certain || source.len() < limit {
-                    return Err(None);
-                }
-            }
+        let mut front = vec![0; usize::try_from(source.len()).unwrap_or(0)];
+        source.read_at(&mut front, 0)?;
+        let whole = memchr::memchr_iter(b'\n', &front).count();
+        // The reader has seen the whole line: more of the file does not change the answer.
+        let is_certain = match &last {
+            Error::Foreign(_) => true,
+            Error::NotASession { line, why } => *line as usize <= whole && *why != load::NO_HEADER,
+            _ => false,
+        };
+        if is_certain || source.len() < limit {
+            break;
         }
     }
-    bare.map(|header| (header, true)).ok_or(None)
+    Err(last)
 }
 
 /// Returns the words by which people know a session: its name, else its first prompt. Reads the

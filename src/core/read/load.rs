@@ -13,6 +13,7 @@ use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
 use crate::core::entry::header::{self, DeclaredVersion, Header};
 use crate::core::entry::preview;
+use crate::core::entry::usage::{self, RecordedUsage};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
@@ -22,6 +23,9 @@ use crate::core::json::{Raw, ValueKind};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
 
+/// How many models of a session are noted: a damaged file may name one in each line.
+pub(crate) const MODELS: usize = 64;
+
 /// What a session keeps of its entries beside the index: what is kept need not be read again.
 #[derive(Clone, Copy)]
 pub struct LoadOptions<'a> {
@@ -29,11 +33,13 @@ pub struct LoadOptions<'a> {
     pub words: &'a (dyn Fn(Traits) -> bool + Sync),
     /// Whether tool calls are kept, so that rows of results can show them.
     pub calls: bool,
+    /// Whether the usage of entries and the names of the models that wrote them are kept.
+    pub usage: bool,
 }
 
 impl LoadOptions<'_> {
     /// Keeps the index alone.
-    pub const INDEX_ONLY: LoadOptions<'static> = LoadOptions { words: &|_| false, calls: false };
+    pub const INDEX_ONLY: LoadOptions<'static> = LoadOptions { words: &|_| false, calls: false, usage: false };
 }
 
 /// A string within the text of its part.
@@ -136,6 +142,13 @@ pub(crate) struct ResultLine {
     pub(crate) call: StrRef,
 }
 
+/// The usage that an entry records: the index of the entry among those of the part, and the amounts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsageLine {
+    pub(crate) entry: u32,
+    pub(crate) recorded: RecordedUsage,
+}
+
 /// The lines of one block.
 #[derive(Debug, Default)]
 pub(crate) struct FilePart {
@@ -148,6 +161,10 @@ pub(crate) struct FilePart {
     pub(crate) name: Option<StrRef>,
     pub(crate) calls: Vec<CallLine>,
     pub(crate) results: Vec<ResultLine>,
+    /// Empty unless usage is kept, as are the models.
+    pub(crate) usages: Vec<UsageLine>,
+    /// The models that wrote messages, each once, as PROVIDER/ID.
+    pub(crate) models: Vec<String>,
     pub(crate) problems: Problems,
     /// Empty unless lines are inspected.
     pub(crate) notes: LineNotes,
@@ -402,6 +419,10 @@ impl FilePart {
         if (options.words)(traits) && traits.role != Role::ToolResult {
             words = StrRef::push(text, |text| preview::write(text, entry));
         }
+        if options.usage {
+            self.usages.extend(usage::of(entry, traits).map(|recorded| UsageLine { entry: place, recorded }));
+            note_model(&mut self.models, entry);
+        }
         if let Some(placing) = placing(text, entry) {
             self.placings.push(PlacingLine { entry: place, placing });
         }
@@ -446,6 +467,19 @@ impl FilePart {
             parent,
             words,
         });
+    }
+}
+
+/// Adds the model that wrote an assistant message, if it is a new one.
+fn note_model(models: &mut Vec<String>, entry: Entry<'_>) {
+    let Some((provider, model)) = entry.written_by().filter(|_| entry.role() == Role::Assistant) else { return };
+    let is_same = |name: &String| match name.strip_prefix(&*provider) {
+        Some(rest) if !provider.is_empty() => rest.strip_prefix('/') == Some(&*model),
+        _ => provider.is_empty() && *name == model,
+    };
+    // Mostly it is the last one.
+    if models.len() < MODELS && !models.iter().rev().any(is_same) {
+        models.push(if provider.is_empty() { model.into_owned() } else { format!("{provider}/{model}") });
     }
 }
 

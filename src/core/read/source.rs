@@ -32,6 +32,16 @@ impl FileState {
         Self { dev: meta.dev(), ino: meta.ino(), len: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()) }
     }
 
+    /// Returns when the file was last written to, in milliseconds since 1970.
+    pub(crate) fn written(&self) -> i64 {
+        self.modified.0.saturating_mul(1000).saturating_add(self.modified.1 / 1_000_000)
+    }
+
+    /// Returns what identifies the file: its device, and its number there.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.dev, self.ino)
+    }
+
     /// Returns whether both are of one file, even if its length or time differ.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)

@@ -12,7 +12,10 @@ use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
 use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::migrate::lines::IdGenerator;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
-use crate::core::read::load::{self, CallLine, EntryLine, FilePart, LabelLine, PlacingLine, ResultLine, StrRef};
+use crate::core::read::load::UsageLine;
+use crate::core::read::load::{
+    self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef,
+};
 use crate::core::read::source::Source;
 
 /// How many bytes before the end are kept, to detect that the file was written anew.
@@ -39,6 +42,8 @@ pub(super) struct SessionBuilder {
     placings: Vec<PlacingLine>,
     calls: Vec<CallLine>,
     results: Vec<ResultLine>,
+    usages: Vec<UsageLine>,
+    models: Vec<String>,
     name: Option<String>,
     well_formed: Vec<u32>,
     open_end: Option<u64>,
@@ -70,6 +75,8 @@ impl SessionBuilder {
             placings: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
+            usages: Vec::new(),
+            models: Vec::new(),
             name: None,
             well_formed,
             open_end: None,
@@ -79,7 +86,8 @@ impl SessionBuilder {
     }
 
     pub(super) fn take(&mut self, part: FilePart) {
-        let FilePart { text, entries, labels, placings, name, calls, results, problems, notes, lines, open_end } = part;
+        let FilePart { text, entries, labels, placings, name, calls, results, usages, models, .. } = part;
+        let FilePart { problems, notes, lines, open_end, .. } = part;
         self.notes.append(notes, self.lines);
         self.open_end = self.open_end.or(open_end);
         if let Some(name) = name {
@@ -89,6 +97,7 @@ impl SessionBuilder {
         self.texts.push(text);
         let mut places = Vec::new();
         let wanted = !labels.is_empty() || !placings.is_empty() || !calls.is_empty() || !results.is_empty();
+        let wanted = wanted || !usages.is_empty();
         for entry in &entries {
             let place = self.add(entry);
             if wanted {
@@ -101,6 +110,10 @@ impl SessionBuilder {
             .extend(placings.iter().filter_map(|line| Some(PlacingLine { entry: place(line.entry)?, ..*line })));
         self.calls.extend(calls.iter().filter_map(|line| Some(CallLine { entry: place(line.entry)?, ..*line })));
         self.results.extend(results.iter().filter_map(|line| Some(ResultLine { entry: place(line.entry)?, ..*line })));
+        self.usages.extend(usages.iter().filter_map(|line| Some(UsageLine { entry: place(line.entry)?, ..*line })));
+        let room = MODELS.saturating_sub(self.models.len());
+        let new: Vec<_> = models.into_iter().filter(|model| !self.models.contains(model)).take(room).collect();
+        self.models.extend(new);
         self.lines = self.lines.saturating_add(lines);
     }
 
@@ -200,6 +213,7 @@ impl SessionBuilder {
         self.placings.retain_mut(|line| renumber(&mut line.entry));
         self.calls.retain_mut(|line| renumber(&mut line.entry));
         self.results.retain_mut(|line| renumber(&mut line.entry));
+        self.usages.retain_mut(|line| renumber(&mut line.entry));
     }
 
     pub(super) fn finish(mut self, source: Source, start: load::SessionStart) -> Session {
@@ -238,6 +252,8 @@ impl SessionBuilder {
             labels: Vec::new(),
             label_of: hashbrown::HashMap::new(),
             by_name: std::sync::OnceLock::new(),
+            usages: self.usages.into_iter().map(|line| (NodeId(line.entry), line.recorded)).collect(),
+            models: self.models,
             well_formed: self.well_formed,
             read_to,
             ends,

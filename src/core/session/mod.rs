@@ -14,6 +14,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
+use crate::core::entry::usage::RecordedUsage;
 use crate::core::entry::{Kind, Role, Traits};
 use crate::core::error::problem::Problems;
 use crate::core::read::load::StrRef;
@@ -115,6 +116,10 @@ pub struct Session {
     label_of: hashbrown::HashMap<NodeId, u32>,
     /// Labelled entries by label, made on first use.
     by_name: OnceLock<HashMap<String, Vec<NodeId>>>,
+    /// What the entries record, in the order of the file; empty unless it is kept.
+    usages: Vec<(NodeId, RecordedUsage)>,
+    /// The models that wrote messages; empty unless usage is kept.
+    models: Vec<String>,
     /// Version 1: the entry on each well-formed line.
     pub(crate) well_formed: Vec<u32>,
     /// The end of the file, or the start of a last line without LF.
@@ -324,6 +329,17 @@ impl Session {
     /// Returns whether the version is an old one, so that entries are shown as version 3 has them.
     pub fn is_migrated(&self) -> bool {
         self.version < CURRENT
+    }
+
+    /// Returns the usage that entries record, in the order of the file, if it was kept.
+    pub(crate) fn usages(&self) -> &[(NodeId, RecordedUsage)] {
+        &self.usages
+    }
+
+    /// Returns the models that wrote messages, as PROVIDER/ID, by their first use; at most 64, if they were
+    /// kept.
+    pub(crate) fn models(&self) -> &[String] {
+        &self.models
     }
 
     /// Returns the text of an entry's row, if it was kept; a tool result has that of its call.

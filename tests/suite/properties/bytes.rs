@@ -24,7 +24,7 @@ use session_tree::ui::tree::TreeText;
 use super::random::{self, Random};
 use super::{SESSIONS, ids, stored, support};
 
-const WORDS: LoadOptions<'static> = LoadOptions { words: &|_| true, calls: true };
+const WORDS: LoadOptions<'static> = LoadOptions { words: &|_| true, calls: true, usage: true };
 
 fn load(bytes: &[u8], keep: LoadOptions<'_>, jobs: usize) -> session_tree::core::error::Result<Session> {
     Session::load(Source::spool(bytes).unwrap(), keep, jobs)

@@ -28,7 +28,12 @@ fn session(count: usize, line: impl Fn(usize) -> String) -> Session {
         file.push_str(&line(at));
         file.push('\n');
     }
-    Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions { words: &|_| true, calls: true }, 2).unwrap()
+    Session::load(
+        Source::spool(file.as_bytes()).unwrap(),
+        LoadOptions { words: &|_| true, calls: true, usage: true },
+        2,
+    )
+    .unwrap()
 }
 
 /// Makes a line with a number as its id, another as its parent, and more members.
