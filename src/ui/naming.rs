@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::report::{Failure, file_hint};
 use crate::core::error::ErrorKind;
-use crate::core::naming::entry::{LEAF, PREFIX, Turn};
+use crate::core::naming::entry::PREFIX;
+use crate::core::naming::leaf::{LEAF, Turn};
 use crate::core::naming::session::{Meaning, SessionStore, StoredSession};
 use crate::core::time;
 

@@ -5,5 +5,7 @@ pub mod agent;
 pub mod entry;
 pub mod files;
 mod folder;
+mod index;
+pub(crate) mod leaf;
 pub mod offer;
 pub mod session;

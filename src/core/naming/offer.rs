@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use super::entry::{LEAF, Turn, below_marks};
+use super::leaf::{LEAF, Turn, below_marks};
 use crate::core::error::Result;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
