@@ -110,7 +110,7 @@ pub(super) fn now() -> i64 {
 
 /// Returns what new entries get.
 pub(super) fn ids_and_time(fresh: &mut dyn FnMut() -> String) -> IdsAndTime<'_> {
-    IdsAndTime { now: timestamp(), fresh }
+    IdsAndTime { now: &timestamp, fresh }
 }
 
 /// Returns the time in the spelling of agents.

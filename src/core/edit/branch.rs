@@ -145,7 +145,8 @@ impl Fork {
         }
         let kept: HashSet<&str> = self.kept.iter().map(|&node| session.id(node)).collect();
         let is_taken = |id: &str| session.find(id).is_some();
-        let mut ids = IdsAndTime { now: new.now.clone(), fresh };
+        let now = || new.now.clone();
+        let mut ids = IdsAndTime { now: &now, fresh };
         let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
         for label in session.labels().iter().filter(|label| kept.contains(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
