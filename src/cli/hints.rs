@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::cmd::help::PAGES;
-use crate::core::naming::session::LATEST;
+use crate::core::naming::files::is_session_name;
+use crate::core::naming::session::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
@@ -68,7 +69,7 @@ pub(super) fn near(error: &Error, command: Option<&str>) -> String {
 
 /// Returns a command line for a word that is not a command.
 fn command_for(word: &str) -> Option<String> {
-    if word == LATEST || Path::new(word).is_file() {
+    if word == LATEST || word == CURRENT || Path::new(word).is_file() {
         return Some(format!("session-tree tree {}", shell_word(word.as_ref())));
     }
     if let Some((topic, _)) = PAGES.iter().find(|(topic, _)| *topic == word) {
@@ -82,6 +83,10 @@ fn command_for(word: &str) -> Option<String> {
 fn argument_for(command: &str, word: &str) -> Option<String> {
     if word.starts_with('-') {
         return None;
+    }
+    let takes_one = ["tree", "context", "label", "navigate", "branch"].contains(&command);
+    if takes_one && (is_session_name(Path::new(word)) || Path::new(word).is_file()) {
+        return Some(format!("`{command}` takes one session: run it once for each"));
     }
     let word = shell_word(word.as_ref());
     match command {
@@ -97,8 +102,22 @@ mod tests {
 
     use clap::{CommandFactory, Parser};
 
-    use super::MEANT;
+    use super::{MEANT, argument_for};
     use crate::cli::Cli;
+
+    #[test]
+    fn what_is_one_too_many_gets_a_hint_that_fits() {
+        for (command, word, expected) in [
+            ("context", "other.jsonl", Some("`context` takes one session: run it once for each")),
+            ("label", "Cargo.toml", Some("`label` takes one session: run it once for each")),
+            ("context", "@~3", Some("`--leaf @~3` works from that entry")),
+            ("tree", "user:1", Some("`--entry user:1` prints that entry, `--leaf user:1` shows the tree from it")),
+            ("check", "other.jsonl", None),
+            ("tree", "--other.jsonl", None),
+        ] {
+            assert_eq!(argument_for(command, word).as_deref(), expected, "{command} {word}");
+        }
+    }
 
     #[test]
     fn every_hint_is_a_command_line_and_every_word_is_free() {

@@ -6,7 +6,7 @@ use super::report::{Failure, file_hint};
 use crate::core::error::ErrorKind;
 use crate::core::naming::entry::PREFIX;
 use crate::core::naming::leaf::{LEAF, Turn};
-use crate::core::naming::session::{Meaning, SessionStore, StoredSession};
+use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession};
 use crate::core::time;
 
 /// How many sessions an error lists.
@@ -63,6 +63,7 @@ pub(crate) fn failure(
             let hint = format!("the newest elsewhere is {}", row(kept, now, "of ", kept.cwd.as_deref()));
             (format!("no session was held in `{}` or above it", cwd.display()), hint)
         }
+        Meaning::Nowhere if name == LATEST => ("there is no session at all".to_owned(), nowhere(store)),
         Meaning::Nowhere => (nothing, nowhere(store)),
     };
     Failure::plain(ErrorKind::NotFound, message, Some(hint))

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::escape;
 use super::exit::Exit;
+use super::interrupts::Interrupts;
 use super::paint::{Ink, Paint};
 use crate::core::entry::prompt::Prompt;
 use crate::core::error::foreign::ForeignFormat;
@@ -139,6 +140,8 @@ pub struct Report {
     pub paint: Paint,
     /// Whether stderr is a terminal on which a bar may be drawn and cleared.
     pub is_watched: bool,
+    /// The signals that have to wait until a bar is cleared.
+    pub interrupts: Option<&'static dyn Interrupts>,
 }
 
 /// A warning or an error as an object, the same wherever it stands.

@@ -20,6 +20,11 @@ pub(super) fn check(args: &TreeArgs) -> Result<()> {
             "`--entry` goes with `--format text`, `json` or `jsonl`",
             "leave `--format` out",
         ),
+        (
+            args.body && format != Format::Text,
+            "`--body` goes with `--format text`",
+            "leave one of them out: JSON has the text in the entry",
+        ),
         (args.tips && is_picture, "`--tips` is a list, of which there is no picture", "use `--branches`"),
         (is_backwards, "nothing is between `--since` and `--until`: it ends before it starts", "swap the two"),
     ];

@@ -65,6 +65,12 @@ impl Printer<'_> {
             list.end(&mut output)?;
             return Ok(output.finish()?);
         }
+        if self.args.body {
+            for node in nodes {
+                transcript::text_alone(self.bodies.entry(node)?, &mut output)?;
+            }
+            return Ok(output.finish()?);
+        }
         for (at, node) in nodes.into_iter().enumerate() {
             if at > 0 {
                 output.text("\n")?;

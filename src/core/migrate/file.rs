@@ -10,6 +10,7 @@ use crate::core::disk::backup::Backup;
 use crate::core::disk::write::{self, Place, SideEffects, WriteOptions};
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
+use crate::core::read::load;
 use crate::core::read::source::{FileState, Source, is_named_gzip};
 use crate::core::words::listed;
 
@@ -90,7 +91,12 @@ impl Outcome {
     }
 
     fn failed(from: Option<u32>, error: Error) -> Self {
-        let is_session = !matches!(error, Error::NotASession { .. } | Error::Foreign(_) | Error::Empty);
+        // A session whose header is damaged is one all the same.
+        let is_session = match &error {
+            Error::NotASession { why, .. } => *why == load::DAMAGED,
+            Error::Foreign(_) | Error::Empty => false,
+            _ => true,
+        };
         let status = if is_session { Status::Failed } else { Status::NotASession };
         Self { from, to: from, status, error: Some(error), effects: SideEffects::default() }
     }
@@ -353,6 +359,9 @@ mod tests {
         assert_eq!((outcome.status, count.get(), scene.path("s.jsonl.orig").exists()), (Status::Failed, 3, false));
         scene.write("s.jsonl", "text\n");
         assert_eq!(scene.migrate(|| {}, || {}).status, Status::NotASession);
+        // Its header was one.
+        scene.write("s.jsonl", "{\"type\":\"session\",\"id\":\n");
+        assert_eq!(scene.migrate(|| {}, || {}).status, Status::Failed);
     }
 
     #[test]

@@ -203,6 +203,7 @@ pub(crate) const NO_ID: &str = "its header has no string `id`";
 /// Finds and reads the header (help rules, "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<SessionStart> {
     use crate::core::error::Error::{Empty, Foreign, NotASession};
+    source.check_first_line()?;
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
