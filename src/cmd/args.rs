@@ -81,7 +81,7 @@ impl<F: Formats> FormatArg<F> {
 /// The session that a command works on; the latest if `OR_LATEST` and none is given.
 #[derive(Debug, Args)]
 pub(super) struct SessionArg<const OR_LATEST: bool = false> {
-    /// A file, an id or its start, latest, current, or - (standard input)
+    /// A file, an id or its start, latest, current, -
     #[arg(value_name = "SESSION", required = !OR_LATEST, default_value = OR_LATEST.then_some(LATEST))]
     pub(super) session: PathBuf,
     /// Whether it was not named by its path.

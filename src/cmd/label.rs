@@ -35,7 +35,7 @@ Examples:
 pub struct LabelArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Entry: an id or its start, @, label:NAME or user:N, also with ~N
+    /// Entry: an id or its start, @, label:NAME, user:N or assistant:N, also with ~N
     #[arg(value_name = "ENTRY", conflicts_with = "from")]
     entry: Option<String>,
     /// Label to set: one line

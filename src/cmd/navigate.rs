@@ -37,7 +37,7 @@ Examples:
 pub struct NavigateArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Entry to go to: an id or its start, @, label:NAME or user:N, also with ~N; or --root
+    /// Entry to go to: an id or its start, @, label:NAME, user:N or assistant:N, also with ~N; or --root
     #[arg(value_name = "ENTRY", required_unless_present = "root", conflicts_with = "root")]
     entry: Option<String>,
     /// Go to the start, before the first entry

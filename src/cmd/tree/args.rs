@@ -27,6 +27,7 @@ Examples:
   session-tree tree session.jsonl --search 'login retry' --since 2d
   session-tree tree session.jsonl --path --leaf label:wip
   session-tree tree session.jsonl --entry user:1      the last prompt, whole
+  session-tree tree session.jsonl --entry @~3         what led to the leaf
   session-tree tree session.jsonl --entry assistant:1 --body > answer.md
   session-tree tree session.jsonl --filter all --format jsonl | jq -r .id
   session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
@@ -75,7 +76,7 @@ pub struct TreeArgs {
     ])]
     pub(super) entry: Vec<String>,
     /// Print only the text of the entry, as it was written (with --entry)
-    #[arg(long, requires = "entry")]
+    #[arg(long, hide_short_help = true, requires = "entry")]
     pub(super) body: bool,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY")]
