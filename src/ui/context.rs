@@ -163,7 +163,7 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
 ///
 /// # Errors
 /// [`io::Error`] of the output.
-pub fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()> {
+pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()> {
     let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
     let mut parts: Vec<_> = ["summary", "output"].iter().filter_map(|name| object.get_str(name)).collect();
     let files = object.get("files");
