@@ -33,6 +33,7 @@ ENTRY is user:1 (the last prompt), assistant:1, label:NAME, @ (the leaf), or an
 id; ~N after it is N steps up")]
 #[command(after_long_help = "\
 Examples:
+  session-tree list                                 the sessions held here
   session-tree tree session.jsonl                   the active branch first
   session-tree tree session.jsonl --search timeout  rows with a word
   session-tree context session.jsonl --format llm   what the model would get
@@ -61,6 +62,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    List(cmd::list::ListArgs),
     Tree(cmd::tree::TreeArgs),
     Context(cmd::context::ContextArgs),
     Label(cmd::label::LabelArgs),
@@ -151,6 +153,7 @@ fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
 impl Command {
     fn task(self) -> Box<dyn Task> {
         match self {
+            Self::List(args) => Box::new(args),
             Self::Tree(args) => Box::new(args),
             Self::Context(args) => Box::new(args),
             Self::Label(args) => Box::new(args),

@@ -68,6 +68,9 @@
 //! | the words of a row (help rules, "Rows") | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
 //! | which entry an ENTRY is (help naming, "Entries") | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
 //! | which file a SESSION is (help naming, "Sessions") | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
+//! | what a list says of a session (help naming, "Lists") | `core/store/row.rs` | `a_long_session_is_known_by_its_ends` |
+//! | which session is a fork of which (help naming, "Families") | `core/store/family.rs` | `parents_are_found_by_path_by_id_and_by_folder` |
+//! | what several sessions share counts once (help naming, "Families") | `core/store/totals.rs` | `an_entry_counts_once_in_the_first_session_that_has_it` |
 //! | what a search finds (help rules, "Search") | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
 //! | which messages a context has (help rules, "Context") | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
 //! | which setting is in force (help rules, "Context") | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
@@ -108,6 +111,7 @@
 //! | branch | a path below a fork; its end is a tip |
 //! | label | a name that an entry has for people; set and cleared by entries of their own |
 //! | mark | a `leaf` entry of openclaw: it only says that the leaf moved, and is nobody's child or parent |
+//! | family | sessions that are forks of each other, or of one session |
 //! | compaction | an entry that stands for the messages before it, which the model no longer sees |
 //! | branch summary | an entry that says what was left behind by a move |
 //! | context | the messages and settings that a model would get at a leaf |

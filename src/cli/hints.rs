@@ -10,15 +10,17 @@ use crate::core::naming::session::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
-const MEANT: [(&[&str], &str); 21] = [
-    (&["show", "log", "list", "ls", "view", "open"], "tree SESSION"),
+const MEANT: [(&[&str], &str); 23] = [
+    (&["show", "log", "view", "open"], "tree SESSION"),
+    (&["ls", "dir", "recent", "sessions"], "list"),
+    (&["families", "forks"], "list --family SESSION"),
     (&["history", "path"], "tree SESSION --path"),
     (&["prompts", "messages"], "tree SESSION --filter user-only"),
     (&["search", "grep", "find"], "tree SESSION --search TEXT"),
     (&["entry", "get"], "tree SESSION --entry ENTRY"),
     (&["tips", "branches", "heads"], "tree SESSION --tips"),
     (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
-    (&["sessions", "last"], "tree latest"),
+    (&["last"], "tree latest"),
     (&["cat", "dump", "print", "transcript", "export"], "context SESSION"),
     (&["stats", "usage", "cost", "tokens"], "context SESSION --stats"),
     (&["diff", "compare"], "context SESSION --diff ENTRY"),
@@ -110,7 +112,7 @@ mod tests {
         for (command, word, expected) in [
             ("context", "other.jsonl", Some("`context` takes one session: run it once for each")),
             ("label", "Cargo.toml", Some("`label` takes one session: run it once for each")),
-            ("context", "@~3", Some("`--leaf @~3` works from that entry")),
+            ("context", "@~3", Some("`--leaf '@~3'` works from that entry")),
             ("tree", "user:1", Some("`--entry user:1` prints that entry, `--leaf user:1` shows the tree from it")),
             ("check", "other.jsonl", None),
             ("tree", "--other.jsonl", None),

@@ -117,16 +117,17 @@ impl MigrateArgs {
         // Of a single file the bytes are counted.
         let watch = |source: &Source| (files.len() == 1).then(|| app.reading(source));
         let migrate = |at: usize| file::migrate(&files[at].path, &options, &watch);
-        let is_first = files::are_first(files);
-        let mut outcomes = Vec::with_capacity(files.len());
+        let (is_first, order) = (files::are_first(files), paths::largest_first(files));
+        let mut outcomes: Vec<_> = files.iter().map(|_| None).collect();
         let pool = Pool::new(app.files_at_once, usize::MAX);
-        let make = |at: usize| is_first[at].then(|| migrate(at));
+        let make = |at: usize| is_first[order[at]].then(|| migrate(order[at]));
         paths::work(app, "migrating", files.len(), pool, make, |at, outcome, _| {
-            // Another name of a file comes when it is done under its first one.
-            outcomes.push(outcome.unwrap_or_else(|| migrate(at)));
+            outcomes[order[at]] = outcome;
             Ok(())
         })?;
-        Ok(outcomes)
+        // Another name of a file comes when it is done under its first one.
+        let all = outcomes.into_iter().enumerate();
+        Ok(all.map(|(at, outcome)| outcome.unwrap_or_else(|| migrate(at))).collect())
     }
 
     fn print(&self, app: &App, files: &[Named], outcomes: &[Outcome]) -> Result<()> {

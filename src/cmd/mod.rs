@@ -25,6 +25,7 @@ pub mod context;
 mod folders;
 pub mod help;
 pub mod label;
+pub mod list;
 mod lookup;
 pub mod man;
 pub mod migrate;

@@ -1,17 +1,20 @@
 //! Files to work on: named, listed in a file, or found in folders.
 
+use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 
-use super::{App, read_bytes};
+use super::{App, read_bytes, world};
 use crate::core::error::Error;
 use crate::core::naming;
+use crate::core::naming::files::Named;
 use crate::parallel::Pool;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::{AboutFile, Failure};
@@ -33,16 +36,24 @@ impl Paths {
     /// # Errors
     /// A [`Failure`] if a list cannot be read.
     pub(super) fn given(&self) -> Result<Vec<PathBuf>> {
-        let mut paths = self.paths.clone();
-        if let Some(from) = &self.files_from {
-            let text = read_bytes(from).about(from)?;
-            let separator = if text.contains(&0) { 0 } else { b'\n' };
-            let names = text.split(|&byte| byte == separator);
-            let names = names.map(|name| name.strip_suffix(b"\r").unwrap_or(name)).filter(|name| !name.is_empty());
-            paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
-        }
-        Ok(paths)
+        with_listed(&self.paths, self.files_from.as_deref())
     }
+}
+
+/// Returns paths, and those that are listed in a file.
+///
+/// # Errors
+/// A [`Failure`] if the list cannot be read.
+pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Result<Vec<PathBuf>> {
+    let mut paths = paths.to_vec();
+    if let Some(from) = files_from {
+        let text = read_bytes(from).about(from)?;
+        let separator = if text.contains(&0) { 0 } else { b'\n' };
+        let names = text.split(|&byte| byte == separator);
+        let names = names.map(|name| name.strip_suffix(b"\r").unwrap_or(name)).filter(|name| !name.is_empty());
+        paths.extend(names.map(|name| PathBuf::from(OsStr::from_bytes(name))));
+    }
+    Ok(paths)
 }
 
 /// Makes a failure of a file; a word that could stand for a session elsewhere is told that here only
@@ -53,6 +64,45 @@ pub(super) fn failure(error: &Error, path: &Path) -> Failure {
         failure.hint = Some("this command takes files and folders only, no ids and no `latest`".to_owned());
     }
     failure
+}
+
+/// Works on files, the largest first, and returns what became of each, in their order. `make` gets a file and on
+/// how many threads it may be read.
+///
+/// # Errors
+/// That a signal asked to stop.
+pub(super) fn each<T: Send>(
+    app: &App,
+    doing: &'static str,
+    files: &[Named],
+    make: impl Fn(&Named, usize) -> T + Sync,
+) -> Result<Vec<T>> {
+    let order = largest_first(files);
+    let mut made: Vec<Option<T>> = files.iter().map(|_| None).collect();
+    let pool = Pool::new(app.jobs, usize::MAX);
+    let all = files.iter().map(Named::len).sum();
+    let make = |at: usize| make(&files[order[at]], threads(app, &files[order[at]], all));
+    work(app, doing, files.len(), pool, make, |at, result, _| {
+        world::wait(Duration::ZERO).check()?;
+        made[order[at]] = Some(result);
+        Ok(())
+    })?;
+    Ok(made.into_iter().flatten().collect())
+}
+
+/// Returns the order in which files are best worked on where results need not come one by one: no thread is left
+/// with the largest at the end.
+pub(super) fn largest_first(files: &[Named]) -> Vec<usize> {
+    let mut order: Vec<_> = (0..files.len()).collect();
+    order.sort_by_key(|&at| Reverse(files[at].len()));
+    order
+}
+
+/// Returns on how many threads one of several files is to be read, given the length of all: on all, if it is
+/// longer than what there is for each.
+pub(super) fn threads(app: &App, file: &Named, all: u64) -> usize {
+    let jobs = u64::try_from(app.jobs).unwrap_or(u64::MAX);
+    if file.len().saturating_mul(jobs) > all { app.jobs } else { 1 }
 }
 
 /// Works on numbered files, several at once, and shows how many are done. `take` gets what became of

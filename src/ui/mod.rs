@@ -28,6 +28,7 @@ pub mod report;
 pub mod request;
 
 pub mod screen;
+pub mod sessions;
 pub mod shell;
 pub mod stats;
 pub mod summary;

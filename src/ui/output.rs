@@ -65,12 +65,20 @@ impl Output {
     /// # Errors
     /// [`io::Error`] of the output.
     pub(crate) fn path(&mut self, path: &Path) -> io::Result<()> {
+        self.path_with(path, "\n")
+    }
+
+    /// Writes a path and what ends it, escaped only on a terminal.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn path_with(&mut self, path: &Path, end: &str) -> io::Result<()> {
         if self.is_terminal {
             self.put(escape::line(&path.display().to_string()).as_bytes())?;
         } else {
             self.put(path.as_os_str().as_bytes())?;
         }
-        self.put(b"\n")
+        self.put(end.as_bytes())
     }
 
     /// Writes JSON text, whole strings only; bad UTF-8 becomes U+FFFD.

@@ -116,7 +116,7 @@ struct SourceRow<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct AmountsRow {
+pub(super) struct AmountsRow {
     input: u64,
     output: u64,
     cache_read: u64,

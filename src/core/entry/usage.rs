@@ -148,7 +148,8 @@ pub(crate) fn whole(amount: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Amounts, MOST, Raw, whole};
+    use super::{Amounts, MOST, Raw, of, whole};
+    use crate::core::entry::Scan;
 
     fn check(usage: &str, expected: Amounts, odd: usize) {
         let mut found = 0;
@@ -201,5 +202,36 @@ mod tests {
             sum.add(Amounts::read(Raw::new(br#"{"input":0.5,"output":1.5}"#), &mut 0));
         }
         assert_eq!([sum.input, sum.output, sum.total_tokens].map(whole), [2, 6, 8]);
+    }
+
+    #[test]
+    fn usage_is_noted_in_messages_entries_and_details_of_subagents() {
+        let tokens = |members: &str| {
+            let line = format!(r#"{{"id":"a",{members}}}"#);
+            let mut scan = Scan::default();
+            let entry = scan.read(line.as_bytes()).unwrap();
+            of(entry, entry.traits()).map(|usage| (usage.amounts.map(|amounts| amounts.total_tokens), usage.odd))
+        };
+        let message =
+            |role: &str, members: &str| tokens(&format!(r#""type":"message","message":{{"role":"{role}",{members}}}"#));
+        let result = |members: &str| message("toolResult", members);
+        let one = r#""usage":{"input":1}"#;
+        assert_eq!(message("assistant", one), Some((Some(1.0), 0)));
+        assert_eq!(message("user", one), None);
+        assert_eq!(message("assistant", r#""usage":null"#), None);
+        assert_eq!(message("assistant", r#""usage":[]"#), Some((None, 1)));
+        assert_eq!(tokens(&format!(r#""type":"compaction",{one}"#)), Some((Some(1.0), 0)));
+        assert_eq!(tokens(&format!(r#""type":"custom",{one}"#)), None);
+        let details = |more: &str| {
+            format!(r#""details":{{"results":[{{"usage":{{"input":2}}}},{{}},{{"usage":{{"input":3}}}}]{more}}}"#)
+        };
+        let with_sum = details(&format!(",{one}"));
+        // That of the result itself comes first, then the sum that the tool of omp has, then each subagent's.
+        assert_eq!(result(&format!("{one},{with_sum}")), Some((Some(1.0), 0)));
+        assert_eq!(result(&format!(r#""toolName":"task",{with_sum}"#)), Some((Some(1.0), 0)));
+        assert_eq!(result(&format!(r#""toolName":"subagent",{with_sum}"#)), Some((Some(5.0), 0)));
+        assert_eq!(result(&format!(r#""toolName":"task",{}"#, details(""))), Some((Some(5.0), 0)));
+        assert_eq!(result(r#""details":{"results":[]}"#), None);
+        assert_eq!(message("assistant", &with_sum), None);
     }
 }

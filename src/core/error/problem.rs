@@ -48,6 +48,8 @@ listed! {
         NotASession = "not-a-session",
         /// files of other formats in a folder of sessions: not looked at
         ForeignFormat = "foreign-format",
+        /// a file in a folder of sessions cannot be read: it is listed with its problem
+        Unreadable = "unreadable",
         /// some files or folders could not be searched for sessions: permission denied
         PassedOver = "passed-over",
         /// a label with `--leaf` moves the leaf to another branch

@@ -21,6 +21,12 @@ pub(crate) struct Named {
 }
 
 impl Named {
+    /// Returns a file that is named.
+    pub(crate) fn at(path: &Path) -> Self {
+        let meta = fs::metadata(path).ok().filter(Metadata::is_file);
+        Self { path: path.to_owned(), is_named: true, state: meta.as_ref().map(FileState::of) }
+    }
+
     /// Returns the length in bytes; 0 if it is not known.
     pub(crate) fn len(&self) -> u64 {
         self.state.map_or(0, |state| state.len)
@@ -39,14 +45,19 @@ pub(crate) enum Searched {
 /// The files of other formats in searched folders: not named, so only counted.
 #[derive(Debug, Default)]
 pub(crate) struct PassedOver {
-    counts: BTreeMap<ForeignFormat, usize>,
+    counts: BTreeMap<&'static str, usize>,
     first: Option<PathBuf>,
 }
 
 impl PassedOver {
     /// Adds a file.
     pub(crate) fn add(&mut self, path: &Path, format: ForeignFormat) {
-        *self.counts.entry(format).or_default() += 1;
+        self.add_as(path, format.name());
+    }
+
+    /// Adds a file that is not a session and of no format that is known; `kind` is `empty` or `unknown`.
+    pub(crate) fn add_as(&mut self, path: &Path, kind: &'static str) {
+        *self.counts.entry(kind).or_default() += 1;
         self.first.get_or_insert_with(|| path.to_owned());
     }
 
@@ -54,7 +65,7 @@ impl PassedOver {
     pub(crate) fn message(&self) -> Option<String> {
         let first = self.first.as_ref()?;
         let files = counted(self.counts.values().sum::<usize>(), "file", "files");
-        let formats = self.counts.iter().map(|(format, count)| format!("{count} {}", format.name()));
+        let formats = self.counts.iter().map(|(format, count)| format!("{count} {format}"));
         let formats = formats.collect::<Vec<_>>().join(", ");
         Some(format!("{files} of other formats passed over ({formats}); the first is `{}`", first.display()))
     }
@@ -70,9 +81,7 @@ pub(crate) fn find(paths: Vec<PathBuf>, searched: Searched) -> Vec<Named> {
             files.extend(found);
             files.extend(unreadable.into_iter().map(|path| Named { path, is_named: true, state: None }));
         } else {
-            let meta = fs::metadata(&path).ok().filter(Metadata::is_file);
-            let state = meta.as_ref().map(FileState::of);
-            files.push(Named { path, is_named: true, state });
+            files.push(Named::at(&path));
         }
     }
     files

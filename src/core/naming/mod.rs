@@ -4,7 +4,7 @@
 pub mod agent;
 pub mod entry;
 pub mod files;
-mod folder;
+pub(crate) mod folder;
 mod index;
 pub(crate) mod leaf;
 pub mod offer;

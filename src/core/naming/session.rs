@@ -45,6 +45,28 @@ pub(crate) struct Places {
     pub registries: Vec<PathBuf>,
 }
 
+impl Places {
+    /// Returns the folders that there are, and the files that registries name.
+    pub(crate) fn all(&self) -> Vec<PathBuf> {
+        let folders = self.folders.iter().chain(&self.archives).filter(|folder| folder.is_dir()).cloned();
+        folders.chain(self.registries.iter().flat_map(|registry| registered(registry))).collect()
+    }
+}
+
+/// Returns the files that the files of a folder name, whatever these are called.
+fn registered(registry: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(registry).into_iter().flatten().filter_map(Result::ok);
+    let mut entries: Vec<_> = entries.map(|entry| entry.path()).collect();
+    entries.sort_unstable();
+    let path = |entry: &PathBuf| {
+        let is_short = fs::metadata(entry).is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST_PATH);
+        let text = is_short.then(|| fs::read_to_string(entry).ok()).flatten()?;
+        // What a registry names may be long gone.
+        Some(PathBuf::from(text.trim())).filter(|path| path.is_absolute() && path.is_file())
+    };
+    entries.iter().filter_map(path).collect()
+}
+
 /// What the environment says of the session whose agent runs the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CurrentSession {
@@ -171,7 +193,11 @@ impl SessionStore {
             // One that was deleted in the meantime is not a failure. Below are folders of sessions alone.
             below.iter().for_each(|folder| drop(store.add(folder)));
         }
-        places.registries.iter().for_each(|registry| store.add_registered(registry));
+        for path in places.registries.iter().flat_map(|registry| registered(registry)) {
+            if let Ok(meta) = fs::metadata(&path) {
+                store.add_file(path, &meta);
+            }
+        }
         places.archives.iter().for_each(|archive| store.add_all_below(archive.clone()));
         store.files.sort_unstable_by(|a, b| b.cmp(a));
         store
@@ -212,24 +238,6 @@ impl SessionStore {
         }
         let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
         self.files.push((modified, path));
-    }
-
-    /// Adds the files that the files of a folder name, whatever these are called.
-    fn add_registered(&mut self, registry: &Path) {
-        let entries = fs::read_dir(registry).into_iter().flatten().filter_map(Result::ok);
-        let mut entries: Vec<_> = entries.map(|entry| entry.path()).collect();
-        entries.sort_unstable();
-        for entry in entries {
-            let is_short = fs::metadata(&entry).is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST_PATH);
-            let Some(text) = is_short.then(|| fs::read_to_string(&entry).ok()).flatten() else { continue };
-            let path = PathBuf::from(text.trim());
-            // What a registry names may be long gone.
-            if path.is_absolute()
-                && let Ok(meta) = fs::metadata(&path)
-            {
-                self.add_file(path, &meta);
-            }
-        }
     }
 
     /// Adds the files of a folder and of all folders below it.

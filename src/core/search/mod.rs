@@ -11,6 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::core::entry::Entry;
 use crate::core::json::text;
 
+pub(crate) mod file;
 mod prefilter;
 
 pub use prefilter::Prefilter;

@@ -11,8 +11,7 @@ use super::{PIECE, Query, folded};
 #[derive(Debug)]
 pub struct Prefilter<'q> {
     words: Vec<Finder<'q>>,
-    escapes: Finder<'static>,
-    texts: Finder<'static>,
+    doubts: Doubts,
     lower: Vec<u8>,
 }
 
@@ -22,8 +21,7 @@ impl<'q> Prefilter<'q> {
         let is_plain = |char: char| char.is_ascii_graphic() && !['"', '\\', '/'].contains(&char);
         let words = query.0.iter().filter(|word| word.chars().all(is_plain));
         let words = words.map(Finder::new);
-        let (escapes, texts) = (Finder::new(b"\\u"), Finder::new(b"\"text\""));
-        Self { words: words.collect(), escapes, texts, lower: Vec::new() }
+        Self { words: words.collect(), doubts: Doubts::default(), lower: Vec::new() }
     }
 
     /// Returns whether an entry may have all words; if not, [`Query::matches`] returns false too.
@@ -40,15 +38,30 @@ impl<'q> Prefilter<'q> {
             // A word across the end of a piece is whole in the next one.
             from += PIECE;
         }
-        if missing.is_empty() || self.is_unsure(line) {
+        if missing.is_empty() || self.doubts.are_about(line) {
             return true;
         }
         let has = |text: &str, word: &Finder<'_>| word.find(folded(text).as_bytes()).is_some();
         missing.iter().all(|word| has(row, word) || label.is_some_and(|label| has(label, word)))
     }
+}
 
-    /// Returns whether a word may be in the text although it is not in the line.
-    fn is_unsure(&self, line: &[u8]) -> bool {
+/// Finds lines whose texts may have a word that the line itself does not have.
+#[derive(Debug)]
+pub(super) struct Doubts {
+    escapes: Finder<'static>,
+    texts: Finder<'static>,
+}
+
+impl Default for Doubts {
+    fn default() -> Self {
+        Self { escapes: Finder::new(b"\\u"), texts: Finder::new(b"\"text\"") }
+    }
+}
+
+impl Doubts {
+    /// Returns whether a word of plain ASCII may be in a text of a line although it is not in the line.
+    pub(super) fn are_about(&self, line: &[u8]) -> bool {
         let folds =
             || std::str::from_utf8(line).map_or(true, |text| text.chars().any(|char| char > '\u{7f}' && folds(char)));
         let folds = !line.is_ascii() && folds();

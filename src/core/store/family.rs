@@ -12,6 +12,9 @@ use std::path::Path;
 use super::row::SessionRow;
 use crate::core::read::source::FileState;
 
+/// How many folders below a session its subagents may be.
+const DEEPEST: usize = 8;
+
 /// How the sessions of a list hang together.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Families {
@@ -136,9 +139,13 @@ impl<'r> Index<'r> {
     /// as it is known, so that it is the same for all its forks.
     fn lost_parent(&self, at: usize) -> Option<&'r str> {
         let head = self.rows[at].head()?;
-        let id = id_in(head.parent.as_deref()?);
+        let name = head.parent.as_deref()?;
+        let id = id_in(name);
         // One that is in the list was cut off, or it is the session itself.
-        (!self.by_id.contains_key(id)).then_some(id)
+        let is_lost = !self.by_id.contains_key(id);
+        // The name of a file alone may be that of many.
+        let is_id = name.rsplit(['/', '\\']).next().is_some_and(|file| file == id || file.contains('_'));
+        is_lost.then_some(if is_id { id } else { name })
     }
 
     fn by_path_named(&self, at: usize, name: &str) -> Option<usize> {
@@ -169,7 +176,7 @@ impl<'r> Index<'r> {
             let named = |ending| self.by_path.get(folder.with_added_extension(ending).as_path());
             named("jsonl").or_else(|| named("jsonl.gz")).copied()
         };
-        path.ancestors().skip(1).find_map(session).filter(|&holder| holder != at)
+        path.ancestors().skip(1).take(DEEPEST).find_map(session).filter(|&holder| holder != at)
     }
 }
 
@@ -198,15 +205,17 @@ mod tests {
     use super::{Families, cut_loops, id_in};
     use crate::core::store::row::{SessionHead, SessionRow};
 
-    /// Returns a row: path, id, what is named as its parent, and when it was started.
-    fn row(&(path, id, parent, created): &(&str, &str, &str, i64)) -> SessionRow {
+    /// Path, id, what is named as its parent, and when it was started.
+    type Made = (&'static str, &'static str, &'static str, i64);
+
+    fn row(&(path, id, parent, created): &Made) -> SessionRow {
         let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
         let head = SessionHead { id: id.to_owned(), parent, created: Some(created), ..SessionHead::default() };
         SessionRow { path: PathBuf::from(path), is_named: false, state: None, found: Ok(head), totals: None }
     }
 
     /// Returns the index of each parent, `-` for none, and the families in their order.
-    fn families(rows: &[(&str, &str, &str, i64)]) -> String {
+    fn families(rows: &[Made]) -> String {
         let rows: Vec<_> = rows.iter().map(row).collect();
         let families = Families::new(&rows);
         let parents = (0..rows.len()).map(|at| families.parent(at).map_or("-".to_owned(), |at| at.to_string()));
@@ -216,7 +225,7 @@ mod tests {
 
     #[test]
     fn parents_are_found_by_path_by_id_and_by_folder() {
-        let table: &[(&[(&str, &str, &str, i64)], &str)] = &[
+        let table: &[(&[Made], &str)] = &[
             (&[], " | "),
             // By path, by id, and by a fork of the fork; the order is by age.
             (
@@ -249,6 +258,7 @@ mod tests {
                 &[("/s/b.jsonl", "b", "/s/z_a.jsonl", 2), ("/s/e.jsonl", "e", "", 2), ("/s/c.jsonl", "c", "a", 1)],
                 "- - - | 1, 2 0",
             ),
+            (&[("/s/b.jsonl", "b", "/y/old.jsonl", 2), ("/s/c.jsonl", "c", "/z/old.jsonl", 1)], "- - | 0, 1"),
             (&[("/s/a.jsonl", "a", "a", 1), ("/s/b.jsonl", "b", "/s/b.jsonl", 2)], "- - | 0, 1"),
             // A loop is cut at its oldest, and so is one of three with a tail.
             (&[("/s/a.jsonl", "a", "b", 2), ("/s/b.jsonl", "b", "a", 1)], "1 - | 1 0"),

@@ -5,5 +5,8 @@
 
 pub(crate) mod arrange;
 pub(crate) mod family;
+pub(crate) mod list;
 pub(crate) mod row;
+pub(crate) mod search;
 pub(crate) mod totals;
+pub(crate) mod whole;

@@ -1,6 +1,8 @@
 //! What is known of a session by the start and the end of its file, so that thousands are listed in no time
 //! (help naming, "Lists").
 
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use memchr::memmem;
@@ -63,6 +65,11 @@ impl SessionRow {
         Self { path: file.path.clone(), is_named: file.is_named, state: file.state, found, totals: None }
     }
 
+    /// Returns the file.
+    pub(crate) fn file(&self) -> Named {
+        Named { path: self.path.clone(), is_named: self.is_named, state: self.state }
+    }
+
     /// Returns what is known of the session, if the file is one.
     pub(crate) fn head(&self) -> Option<&SessionHead> {
         self.found.as_ref().ok()
@@ -71,6 +78,11 @@ impl SessionRow {
     /// Returns when the file was last written to, in milliseconds since 1970.
     pub(crate) fn written(&self) -> Option<i64> {
         self.state.map(|state| state.written())
+    }
+
+    /// Returns what identifies the file.
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        self.state.map(|state| state.identity())
     }
 
     /// Returns the length of the file in bytes.
@@ -92,6 +104,11 @@ impl SessionRow {
 impl SessionHead {
     /// Reads the start and the end of a file; of a compressed one the start alone.
     fn read(file: &Named) -> Result<Self> {
+        if file.state.is_none() && fs::metadata(&file.path).is_ok_and(|meta| !meta.is_dir()) {
+            // Opening a pipe would wait for what comes.
+            let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(Error::Io { doing: "cannot read", cause });
+        }
         let (source, start) = front(&file.path)?;
         let mut head = Self::of(&start);
         let is_whole = file.state.is_some_and(|state| state.len <= source.len());
@@ -102,7 +119,7 @@ impl SessionHead {
             search = HeadSearch { is_list, ..HeadSearch::default() };
             search.read(&Source::front(&file.path, MOST)?, start.end, false)?;
         }
-        head.version = version(&start, search.has_ids);
+        head.version = version(&start, search.has_ids == Some(true));
         head.first_prompt = search.prompt.take().filter(|prompt| !prompt.is_empty());
         head.created = head.created.or(search.first_time);
         // The slot comes before any other name.
@@ -174,7 +191,8 @@ struct HeadSearch {
     is_over: bool,
     /// Whether every line may be an entry, as in version 1.
     is_list: bool,
-    has_ids: bool,
+    /// Whether the first entry has an id, which decides about files without a version.
+    has_ids: Option<bool>,
     first_time: Option<i64>,
 }
 
@@ -204,7 +222,9 @@ impl HeadSearch {
         if load::no_entry(entry).is_some() && !self.is_list {
             return;
         }
-        self.has_ids |= entry.has_id() && entry.kind() != Kind::Header;
+        if entry.kind().is_entry_type() {
+            self.has_ids.get_or_insert(entry.has_id());
+        }
         self.first_time = self.first_time.or(entry.stamp().ms());
         let traits = entry.traits();
         if !traits.is_user() || self.prompt.is_some() && !traits.has_text {

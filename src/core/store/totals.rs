@@ -14,7 +14,7 @@ use crate::core::tree::walk;
 
 /// Numbers of entries, and the usage that these record.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Counts {
+pub(crate) struct EntryCounts {
     pub entries: usize,
     pub messages: usize,
     /// User messages.
@@ -28,9 +28,9 @@ pub(crate) struct Counts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Totals {
     /// All of its entries.
-    pub all: Counts,
+    pub all: EntryCounts,
     /// Those that no earlier session of its family has.
-    pub own: Counts,
+    pub own: EntryCounts,
     /// Tips whose branch has a message of its own.
     pub branches: usize,
     /// Labels in force.
@@ -39,7 +39,7 @@ pub(crate) struct Totals {
     pub models: Vec<String>,
 }
 
-impl Counts {
+impl EntryCounts {
     /// Adds other counts.
     pub(crate) fn add(&mut self, more: &Self) {
         self.entries += more.entries;
@@ -56,9 +56,9 @@ impl Counts {
 }
 
 impl Totals {
-    /// Counts what is in a session that was read with its usage; all of it is its own.
+    /// EntryCounts what is in a session that was read with its usage; all of it is its own.
     pub(crate) fn of(session: &Session) -> Self {
-        let mut all = Counts::default();
+        let mut all = EntryCounts::default();
         for node in entries(session) {
             all.entries += 1;
             all.messages += usize::from(session.traits(node).kind == Kind::Message);
@@ -115,10 +115,10 @@ impl KeyMaker {
 pub(crate) struct SeenEntries(HashSet<u64>);
 
 impl SeenEntries {
-    /// Counts the entries of a session that were not seen before, and sees them from now on. The sessions of
+    /// EntryCounts the entries of a session that were not seen before, and sees them from now on. The sessions of
     /// a family come oldest first.
-    pub(crate) fn count_new(&mut self, session: &EntryKeys) -> Counts {
-        let mut own = Counts::default();
+    pub(crate) fn count_new(&mut self, session: &EntryKeys) -> EntryCounts {
+        let mut own = EntryCounts::default();
         let mut usages = session.usages.iter().peekable();
         for (at, &key) in (0..).zip(&session.keys) {
             let usage = usages.next_if(|(of, _)| *of == at);
@@ -136,7 +136,7 @@ impl SeenEntries {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, KeyMaker, SeenEntries, Totals};
+    use super::{EntryCounts, KeyMaker, SeenEntries, Totals};
     use crate::core::read::load::LoadOptions;
     use crate::core::read::source::Source;
     use crate::core::session::Session;
@@ -146,8 +146,8 @@ mod tests {
         Session::load(Source::spool(text).unwrap(), options, 1).unwrap()
     }
 
-    fn short(counts: &Counts) -> String {
-        let Counts { entries, messages, turns, usage, odd } = counts;
+    fn short(counts: &EntryCounts) -> String {
+        let EntryCounts { entries, messages, turns, usage, odd } = counts;
         format!("{entries} {messages} {turns} {} {:.3} {odd}", usage.total_tokens, usage.cost)
     }
 
@@ -175,18 +175,22 @@ mod tests {
     #[test]
     fn an_entry_counts_once_in_the_first_session_that_has_it() {
         let head = r#"{"type":"session","version":3,"id":"s"}"#.to_owned();
-        let lines = |more: &[String]| [&[head.clone()], more].concat().join("\n");
+        let lines = |more: &[String]| [std::slice::from_ref(&head), more].concat().join("\n");
         let sessions = [
             lines(&[answer("a", "", 1, 4), answer("b", "a", 2, 5)]),
             // Hung elsewhere and without its cost, as forks of omp have it; and one of its own.
             lines(&[answer("b", "", 2, 0), answer("c", "b", 3, 7)]),
             // The same ids at other times, or of other types, are other entries.
             lines(&[answer("a", "", 9, 1), answer("b", "a", 2, 5).replace("message\",\"id", "usage\",\"id")]),
+            lines(&[answer("b", "", 2, 5).replace("message\",\"id", "model_usage\",\"id")]),
             // All is known.
             lines(&[answer("c", "", 3, 7), answer("a", "c", 1, 4)]),
         ];
         let (keys, mut seen) = (KeyMaker::default(), SeenEntries::default());
         let own = sessions.map(|text| short(&seen.count_new(&keys.keys(&read(text.as_bytes())))));
-        assert_eq!(own, ["2 2 0 20 9.000 0", "1 1 0 10 7.000 0", "2 1 0 10 1.000 0", "0 0 0 0 0.000 0"]);
+        assert_eq!(
+            own,
+            ["2 2 0 20 9.000 0", "1 1 0 10 7.000 0", "2 1 0 10 1.000 0", "1 0 0 0 0.000 0", "0 0 0 0 0.000 0"]
+        );
     }
 }

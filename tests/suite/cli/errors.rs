@@ -392,7 +392,7 @@ fn hint_on(scratch: &Scratch, line: &str) -> String {
 fn words_of_other_programs_hint_at_the_command() {
     let scratch = session();
     for (words, command) in [
-        ("show log list ls", "tree SESSION"),
+        ("show log", "tree SESSION"),
         ("grep", "tree SESSION --search TEXT"),
         ("cat", "context SESSION"),
         ("fork", "branch SESSION ENTRY"),
@@ -403,7 +403,7 @@ fn words_of_other_programs_hint_at_the_command() {
         ("export", "context SESSION"),
         ("stats", "context SESSION --stats"),
         ("undo", "navigate SESSION user:1 --save"),
-        ("sessions", "tree latest"),
+        ("sessions ls", "list"),
         ("format rules", "help"),
         ("s.jsonl", "tree s.jsonl"),
         ("latest", "tree latest"),

@@ -21,6 +21,7 @@ mod naming;
 mod pipes;
 mod rows;
 mod search;
+mod sessions;
 mod snapshots;
 mod views;
 

@@ -3,8 +3,9 @@
 //! so.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, UNIX_EPOCH};
 
 use clap::CommandFactory;
 use serde_json::Value;
@@ -20,6 +21,10 @@ mod page;
 /// Command lines, the type of what `--json` prints, and of a line of `--format jsonl`; they are run one
 /// after the other.
 const RUNS: &[(&str, &str, &str)] = &[
+    ("list s.jsonl older.jsonl store", "[Session]", "Session"),
+    ("list store --long", "[Session]", "Session"),
+    ("list store --search nothing-has-this", "[Session]", "Session"),
+    ("list s.jsonl missing.jsonl --long", "[Session]", "Session"),
     ("tree s.jsonl --filter all", "[Node]", "Row"),
     ("tree s.jsonl --filter all --full", "[Node]", "Row"),
     ("tree s.jsonl --search two", "[Node]", "Row"),
@@ -148,6 +153,20 @@ fn scratch() -> Scratch {
         fs::set_permissions(scratch.path(hook), fs::Permissions::from_mode(0o755)).unwrap();
     }
     fs::create_dir(scratch.path("none")).unwrap();
+    fs::create_dir(scratch.path("store")).unwrap();
+    let named =
+        HEADER.replace("\"version\":3", "\"version\":3,\"title\":\"Named\",\"parentSession\":\"store/a.jsonl\"");
+    let nameless = "{\"type\":\"session\",\"version\":3,\"id\":\"a\"}\n".to_owned();
+    for (name, text) in
+        [("a", nameless), ("b", format!("{named}\n{user}\n")), ("bad", "{\"type\":\"session\"}\n".to_owned())]
+    {
+        fs::write(scratch.path("store").join(name).with_extension("jsonl"), text).unwrap();
+    }
+    // `list` goes by the time of writing.
+    for file in ["s.jsonl", "older.jsonl", "store/a.jsonl", "store/b.jsonl", "store/bad.jsonl"] {
+        let file = File::options().append(true).open(scratch.path(file)).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(1_767_225_600)).unwrap();
+    }
     scratch
 }
 

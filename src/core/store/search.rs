@@ -1,0 +1,53 @@
+//! Whether a session holds the words of a search: it does if `tree --search` finds an entry, or if they are
+//! all in its name.
+
+use std::sync::Mutex;
+
+use crate::core::entry::Traits;
+use crate::core::error::Result;
+use crate::core::read::line::{BLOCK, Lines};
+use crate::core::read::load::LoadOptions;
+use crate::core::read::source::Source;
+use crate::core::search::Query;
+use crate::core::search::file::UnseenWords;
+use crate::core::session::Session;
+use crate::core::session::body::Bodies;
+use crate::core::tree::view::{Search, View};
+
+/// Returns whether a session holds the words of a search. `row` makes the text that is shown of an entry out
+/// of its words, which is searched too.
+pub(crate) fn holds(
+    source: Source,
+    query: &Query,
+    row: &(dyn Fn(Traits, &str) -> String + Sync),
+    jobs: usize,
+) -> Result<bool> {
+    if !may_hold(&source, query)? {
+        return Ok(false);
+    }
+    let view = View { search: Some(Search { query, row, step: &|| {} }), ..View::default() };
+    let words = |traits: Traits| view.keeps(traits, false);
+    let options = LoadOptions { words: &words, calls: view.shows_calls(), usage: false };
+    let session = Session::load(source, options, jobs)?;
+    if session.name().is_some_and(|name| query.missing_in(name).is_none()) {
+        return Ok(true);
+    }
+    Ok(!view.show(&mut Bodies::new(&session), session.leaf())?.is_empty)
+}
+
+/// Returns whether a file has every word that must be in its bytes; stops where the last of them is.
+fn may_hold(source: &Source, query: &Query) -> Result<bool> {
+    let mut unseen = UnseenWords::new(query);
+    let long = Mutex::new(());
+    let mut lines = Lines::new(source, &long);
+    let mut at = 0;
+    while at < source.len() && !unseen.is_empty() {
+        let block = at..source.len().min(at + BLOCK as u64);
+        at = block.end;
+        lines.in_block(block, |line| {
+            unseen.look(line.bytes);
+            !unseen.is_empty()
+        })?;
+    }
+    Ok(unseen.is_empty())
+}
