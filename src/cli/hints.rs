@@ -41,7 +41,12 @@ const MEANT: [(&[&str], &str); 23] = [
 pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> {
     let (kind, guess) = match error.kind() {
         ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
-        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        ErrorKind::UnknownArgument => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+            let hint = argument_for(command?, word)?;
+            error.remove(ContextKind::SuggestedArg);
+            return Some(hint);
+        }
         ErrorKind::MissingRequiredArgument if command == Some("navigate") => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
             let hint = "`--root` instead of ENTRY goes to before the first entry";
@@ -50,10 +55,7 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
         _ => return None,
     };
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };
-    let hint = match error.kind() {
-        ErrorKind::InvalidSubcommand => command_for(word)?,
-        _ => argument_for(command?, word)?,
-    };
+    let hint = command_for(word)?;
     error.remove(guess);
     Some(hint)
 }
@@ -81,21 +83,11 @@ fn command_for(word: &str) -> Option<String> {
     known.map(|(_, line)| format!("session-tree {line}"))
 }
 
-/// Says where an entry goes that stands where none may.
+/// Says what to do with a second session.
 fn argument_for(command: &str, word: &str) -> Option<String> {
-    if word.starts_with('-') {
-        return None;
-    }
-    let takes_one = ["tree", "context", "label", "navigate", "branch"].contains(&command);
-    if takes_one && (is_session_name(Path::new(word)) || Path::new(word).is_file()) {
-        return Some(format!("`{command}` takes one session: run it once for each"));
-    }
-    let word = shell_word(word.as_ref());
-    match command {
-        "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
-        "context" => Some(format!("`--leaf {word}` works from that entry")),
-        _ => None,
-    }
+    let takes_one = ["label", "navigate", "branch"].contains(&command);
+    let is_file = is_session_name(Path::new(word)) || Path::new(word).is_file();
+    (takes_one && is_file).then(|| format!("`{command}` takes one session: run it once for each"))
 }
 
 #[cfg(test)]
@@ -110,12 +102,11 @@ mod tests {
     #[test]
     fn what_is_one_too_many_gets_a_hint_that_fits() {
         for (command, word, expected) in [
-            ("context", "other.jsonl", Some("`context` takes one session: run it once for each")),
+            ("branch", "other.jsonl", Some("`branch` takes one session: run it once for each")),
             ("label", "Cargo.toml", Some("`label` takes one session: run it once for each")),
-            ("context", "@~3", Some("`--leaf '@~3'` works from that entry")),
-            ("tree", "user:1", Some("`--entry user:1` prints that entry, `--leaf user:1` shows the tree from it")),
+            ("label", "user:1", None),
             ("check", "other.jsonl", None),
-            ("tree", "--other.jsonl", None),
+            ("tree", "other.jsonl", None),
         ] {
             assert_eq!(argument_for(command, word).as_deref(), expected, "{command} {word}");
         }

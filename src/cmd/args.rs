@@ -14,7 +14,7 @@ use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming;
 use crate::core::naming::files::is_session_name;
-use crate::core::naming::session::LATEST;
+use crate::core::search::Query;
 use crate::core::session::{NodeId, Session};
 use crate::hooks::{HookError, Hooks};
 use crate::run::ChildError;
@@ -78,18 +78,79 @@ impl<F: Formats> FormatArg<F> {
     }
 }
 
-/// The session that a command works on; the latest if `OR_LATEST` and none is given.
-#[derive(Debug, Args)]
-pub(super) struct SessionArg<const OR_LATEST: bool = false> {
-    /// A file, an id or its start, latest, current, -
-    #[arg(value_name = "SESSION", required = !OR_LATEST, default_value = OR_LATEST.then_some(LATEST))]
+/// What is to be searched for.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SearchArgs {
+    /// Show only what holds all these words
+    ///
+    /// Each word is found anywhere and in any case. Words in double quotes are one phrase: --search '"cart
+    /// total" invoice'.
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Take TEXT of --search as one regular expression, case and all
+    ///
+    /// The syntax is that of Rust's crate regex: (?i) before it ignores case, (?m) lets ^ and $ match at
+    /// lines, (?s) lets a dot match line ends.
+    #[arg(long, hide_short_help = true, requires = "search")]
+    regex: bool,
+}
+
+impl SearchArgs {
+    /// Returns the text that is searched for, as it is given.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.search.as_deref()
+    }
+
+    /// Returns in words what an entry does that is found.
+    pub(super) fn has(&self) -> &'static str {
+        match self.regex {
+            true => "matches",
+            false => "contains all of",
+        }
+    }
+
+    /// Returns what is searched for.
+    ///
+    /// # Errors
+    /// A [`Failure`] if it is not a regular expression, but is to be one.
+    pub(super) fn query(&self) -> Result<Option<Query>> {
+        query(self.text(), self.regex)
+    }
+}
+
+/// Returns what is searched for: words and phrases, or one regular expression.
+///
+/// # Errors
+/// A [`Failure`] if it is not an expression, but is to be one.
+pub(super) fn query(text: Option<&str>, is_pattern: bool) -> Result<Option<Query>> {
+    let Some(text) = text else { return Ok(None) };
+    if !is_pattern {
+        return Ok(Some(Query::new(text)));
+    }
+    let query = Query::pattern(text).map_err(|error| {
+        let hint = "without `--regex` the words are searched for as they are";
+        Failure::usage(format!("`{text}` cannot be searched for as a regular expression: {error}"), hint)
+    });
+    Ok(Some(query?))
+}
+
+/// The session that a command works on.
+#[derive(Debug, Default, Args)]
+pub(super) struct SessionArg {
+    /// A file, an id or its start, latest, current, or - (standard input)
+    #[arg(value_name = "SESSION")]
     pub(super) session: PathBuf,
     /// Whether it was not named by its path.
     #[arg(skip)]
     was_found: bool,
 }
 
-impl<const OR_LATEST: bool> SessionArg<OR_LATEST> {
+impl SessionArg {
+    /// Makes the argument of a session that is named elsewhere.
+    pub(super) fn new(session: PathBuf) -> Self {
+        Self { session, was_found: false }
+    }
+
     /// Puts the file in place of another name; done once, before anything else. For a command that `writes`
     /// into the session, files that cannot be written to are passed over.
     pub(super) fn find(&mut self, app: &App, writes: bool) -> Result<()> {

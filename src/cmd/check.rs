@@ -74,7 +74,7 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return why::run(app, self.paths.given()?, self.format.get());
+            return why::run(app, &self.paths, self.format.get());
         }
         let policy = self.policy()?;
         let given = self.paths.given()?;
@@ -163,7 +163,7 @@ impl CheckArgs {
             });
             match checked.as_ref().ok().and_then(Checked::foreign).filter(|_| !files[at].is_named) {
                 Some(format) => Judged::passed_over(format),
-                None => policy.judge(path, checked),
+                None => policy.judge(self.paths.name(path), checked),
             }
         };
         let (mut counts, mut known) = (Counts::default(), Baseline::default());
@@ -183,7 +183,7 @@ impl CheckArgs {
             if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
                 return Ok(());
             }
-            let path = &files[at].path;
+            let path = self.paths.name(&files[at].path);
             let print = || -> Result<()> {
                 if let Err(error) = out.file(path, policy, judged.found) {
                     let error = error.downcast::<Error>()?;

@@ -166,7 +166,9 @@ impl SoFar {
     fn entries(&self, wanted: Nameable, typed: &str) -> Option<Vec<CompletionCandidate>> {
         let matches = self.definition.clone().ignore_errors(true).try_get_matches_from(&self.words).ok()?;
         let (command, matches) = matches.subcommand()?;
-        let session = offer::load(&session_file(value(matches, "session")?)?, self.jobs)?;
+        // Without one these take the latest.
+        let default = || ["tree", "context"].contains(&command).then_some(OsStr::new(LATEST));
+        let session = offer::load(&session_file(value(matches, "session").or_else(default)?)?, self.jobs)?;
         let leaf = value(matches, "leaf").and_then(OsStr::to_str);
         // `navigate` and `label` go there; for others it is where they work from.
         let is_at_root = !["navigate", "label"].contains(&command)

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::args::query;
 use super::lookup;
 use super::paths;
 use super::{App, Task, folders, world};
@@ -39,12 +40,12 @@ impl Task for ListArgs {
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.check()?;
+        let query = query(self.search.as_deref(), self.regex)?;
         let family = self.family.take().map(|word| lookup::file(app, &word, false).map(|file| file.unwrap_or(word)));
         let family = family.transpose()?;
         let mut list = self.read(app, family.as_deref())?;
         self.choose(app, &mut list, family.as_deref());
         let chosen = list.listed().to_vec();
-        let query = self.search.as_deref().map(Query::new);
         let is_found = match &query {
             Some(query) => Self::search(app, &mut list, query)?,
             None => true,

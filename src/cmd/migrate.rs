@@ -73,11 +73,11 @@ impl Task for MigrateArgs {
             world::prepare()?;
         }
         if let Some(output) = &self.output {
-            let outcome = output::write(app, &files, output, self.writing.options().wait)?;
+            let outcome = output::write(app, &files, &self.paths, output, self.writing.options().wait)?;
             if output != Path::new("-") {
                 super::ended(self.print(app, &files, &[outcome]), Some(output), None)?;
             } else if self.format.is_json() {
-                app.report.result(&MigrationRow::new(&files[0].path, &outcome, None));
+                app.report.result(&MigrationRow::new(self.paths.name(&files[0].path), &outcome, None));
             } else {
                 self.warn(app, &files[0], &outcome);
             }
@@ -143,7 +143,7 @@ impl MigrateArgs {
         for (file, outcome) in files.iter().zip(outcomes) {
             match outcome.foreign().filter(|_| !file.is_named) {
                 Some(format) => passed_over.add(&file.path, format),
-                None => listed.push((file.path.as_path(), outcome)),
+                None => listed.push((self.paths.name(&file.path), outcome)),
             }
         }
         app.passed_over(&passed_over);
@@ -161,7 +161,8 @@ impl MigrateArgs {
 
     /// Reports what there is to say of a file beside its row.
     fn warn(&self, app: &App, file: &Named, outcome: &Outcome) {
-        let warn = |kind, message: &str, line| app.report.warn(kind, message, Some(&file.path), line);
+        let path = self.paths.name(&file.path);
+        let warn = |kind, message: &str, line| app.report.warn(kind, message, Some(path), line);
         match (&outcome.error, outcome.from) {
             (None, Some(version)) if outcome.status == Status::Newer => {
                 let message = format!("version {version} is newer than {CURRENT}, the newest known: not touched");
@@ -174,10 +175,10 @@ impl MigrateArgs {
             (Some(error), _) if outcome.status == Status::NotASession && !file.is_named => {
                 warn(WarningKind::NotASession, &format!("skipped: {error}"), error.line());
             }
-            (Some(error), _) => app.report.failure(&self.failure(error, &file.path)),
+            (Some(error), _) => app.report.failure(&self.failure(error, path)),
             (None, _) => {}
         }
-        super::warn_of(app, &outcome.effects, &file.path);
+        super::warn_of(app, &outcome.effects, path);
     }
 
     fn failure(&self, error: &Error, path: &Path) -> Failure {

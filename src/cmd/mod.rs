@@ -31,6 +31,7 @@ pub mod man;
 pub mod migrate;
 pub mod navigate;
 mod paths;
+mod sessions;
 mod summary;
 pub mod tree;
 mod world;

@@ -25,9 +25,43 @@ pub(super) struct Paths {
     /// Files, or folders to search for *.jsonl files
     #[arg(value_name = "PATH", required_unless_present = "files_from")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    listed: Listed,
+}
+
+/// Paths that are not on the command line, and what standard input is called.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Listed {
     /// Take paths from this file, on lines or separated by NUL; - for standard input
     #[arg(long, value_name = "FILE")]
     files_from: Option<PathBuf>,
+    /// What - is called in rows and messages, which are then as those of one of many files
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    stdin_name: Option<PathBuf>,
+}
+
+impl Listed {
+    /// Returns whether nothing of it is given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files_from.is_none() && self.stdin_name.is_none()
+    }
+
+    /// Returns paths, and those of the list.
+    ///
+    /// # Errors
+    /// A [`Failure`] if the list cannot be read, or if standard input has a name and is not read.
+    pub(super) fn with(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        let paths = with_listed(paths, self.files_from.as_deref())?;
+        if self.stdin_name.is_some() && !paths.iter().any(|path| path == Path::new("-")) {
+            return Err(Failure::usage("`--stdin-name` is for standard input", "give `-` as the file").into());
+        }
+        Ok(paths)
+    }
+
+    /// Returns what a file is called in what is printed.
+    pub(super) fn name<'p>(&'p self, path: &'p Path) -> &'p Path {
+        self.stdin_name.as_deref().filter(|_| path == Path::new("-")).unwrap_or(path)
+    }
 }
 
 impl Paths {
@@ -36,7 +70,12 @@ impl Paths {
     /// # Errors
     /// A [`Failure`] if a list cannot be read.
     pub(super) fn given(&self) -> Result<Vec<PathBuf>> {
-        with_listed(&self.paths, self.files_from.as_deref())
+        self.listed.with(&self.paths)
+    }
+
+    /// Returns what a file is called in what is printed.
+    pub(super) fn name<'p>(&'p self, path: &'p Path) -> &'p Path {
+        self.listed.name(path)
     }
 }
 

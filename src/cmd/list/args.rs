@@ -47,6 +47,9 @@ pub struct ListArgs {
     /// They are all in one entry that `tree --search` finds, or in the name. Reads the files whole.
     #[arg(long, value_name = "TEXT")]
     pub(super) search: Option<String>,
+    /// Take TEXT of --search as one regular expression, case and all
+    #[arg(long, hide_short_help = true, requires = "search")]
+    pub(super) regex: bool,
     /// List only sessions written from then on: a date or 2d, 3h, 90m
     #[arg(long, value_name = "WHEN", value_parser = world::since)]
     pub(super) since: Option<i64>,

@@ -4,7 +4,8 @@ use anyhow::Result;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use crate::cmd::args::{FormatArg, Formats, SessionArg};
+use crate::cmd::args::{FormatArg, Formats, SearchArgs, SessionArg};
+use crate::cmd::sessions::SessionsArg;
 use crate::cmd::world;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::when::Period;
@@ -16,6 +17,9 @@ use crate::core::tree::view::Scope;
 /// Each row starts with the entry's id. The active branch, from the root to the leaf, is marked and
 /// comes first at every fork; a connector stands only where an entry has siblings. Reads the whole
 /// file once.
+///
+/// Several sessions, and those in folders, come one after the other under their paths, with --search only
+/// those with a hit.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::super::naming("\
 Examples:
@@ -25,6 +29,8 @@ Examples:
   session-tree tree session.jsonl --branches          its forks and their ends
   session-tree tree session.jsonl --tips              one row per branch
   session-tree tree session.jsonl --search 'login retry' --since 2d
+  session-tree tree session.jsonl --search 'HTTP 5[0-9]+' --regex
+  session-tree tree ~/.pi/agent/sessions --search '\"cart total\"'
   session-tree tree session.jsonl --path --leaf label:wip
   session-tree tree session.jsonl --entry user:1      the last prompt, whole
   session-tree tree session.jsonl --entry @~3         what led to the leaf
@@ -33,13 +39,15 @@ Examples:
   session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
 pub struct TreeArgs {
     #[command(flatten)]
-    pub(super) session: SessionArg<true>,
+    pub(super) sessions: SessionsArg,
+    /// The one, if there is only one.
+    #[arg(skip)]
+    pub(super) session: SessionArg,
     /// Which entries to show
     #[arg(long, value_enum, default_value_t = Filter::Default)]
     pub(super) filter: Filter,
-    /// Show only entries that hold all these words
-    #[arg(long, value_name = "TEXT")]
-    pub(super) search: Option<String>,
+    #[command(flatten)]
+    pub(super) search: SearchArgs,
     /// Show only the path from the root to the leaf
     #[arg(long)]
     pub(super) path: bool,

@@ -17,8 +17,9 @@ impl Printer<'_> {
     pub(super) fn nested(&mut self, shown: &ShownTree) -> Result<()> {
         let session = self.session;
         let shape = shown.rows(session);
-        let mut output = Output::new();
-        output.hold();
+        self.output.hold();
+        self.open("tree")?;
+        let (output, bodies) = (&mut *self.output, &mut self.bodies);
         output.text("[")?;
         let close = |output: &mut Output, row: usize| -> Result<()> {
             output.text("]")?;
@@ -33,19 +34,19 @@ impl Printer<'_> {
         for (row, &node) in shape.nodes.iter().enumerate() {
             let mut mark = "";
             while let Some(&above) = open.last().filter(|above| Some(**above) != shape.above(row)) {
-                close(&mut output, above)?;
+                close(output, above)?;
                 open.pop();
                 mark = ",";
             }
             output.text(mark)?;
             output.text("{\"entry\":")?;
-            output.json(self.bodies.entry(node)?.object().bytes())?;
+            output.json(bodies.entry(node)?.object().bytes())?;
             output.text(",\"children\":[")?;
             open.push(row);
         }
-        open.into_iter().rev().try_for_each(|row| close(&mut output, row))?;
-        output.text("]\n")?;
-        Ok(output.finish()?)
+        open.into_iter().rev().try_for_each(|row| close(output, row))?;
+        output.text("]")?;
+        self.close()
     }
 
     /// Prints the entries that were asked for, whole.
@@ -55,37 +56,35 @@ impl Printer<'_> {
         for name in &self.args.entry {
             nodes.push(names.find(name)?);
         }
-        let mut output = Output::new();
-        output.hold();
+        self.output.hold();
         if self.args.format.is_json() {
             let mut list = JsonList::new(self.args.format.get() == Format::Json && nodes.len() > 1);
             for node in nodes {
-                list.add_json(&mut output, self.bodies.entry(node)?.object().bytes())?;
+                list.add_json(self.output, self.bodies.entry(node)?.object().bytes())?;
             }
-            list.end(&mut output)?;
-            return Ok(output.finish()?);
+            return Ok(list.end(self.output)?);
         }
         if self.args.body {
             for node in nodes {
-                transcript::text_alone(self.bodies.entry(node)?, &mut output)?;
+                transcript::text_alone(self.bodies.entry(node)?, self.output)?;
             }
-            return Ok(output.finish()?);
+            return Ok(());
         }
         for (at, node) in nodes.into_iter().enumerate() {
             if at > 0 {
-                output.text("\n")?;
+                self.output.text("\n")?;
             }
-            self.whole(node, &mut output)?;
+            self.whole(node)?;
         }
-        Ok(output.finish()?)
+        Ok(())
     }
 
     /// Prints an entry's head and its whole text.
-    fn whole(&mut self, node: NodeId, output: &mut Output) -> Result<()> {
-        let session = self.session;
+    fn whole(&mut self, node: NodeId) -> Result<()> {
+        let (session, kind, output) = (self.session, self.kind(node), &mut *self.output);
         let label = session.label(node).map(|label| format!("  [{}]", label.name)).unwrap_or_default();
         let when = time::minute(session.stamp(node));
-        let head = format!("{}  {}  {when} UTC{label}", session.id(node), self.kind(node));
+        let head = format!("{}  {}  {when} UTC{label}", session.id(node), kind);
         let width = self.app.screen.width;
         let mut print = |text: &str| fit::fold(text, width, None, &mut |row| output.text(row));
         print(&format!("{}\n", escape::line(&head)))?;

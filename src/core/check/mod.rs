@@ -35,6 +35,7 @@ use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
 use crate::core::read::inspect::LineNotes;
 use crate::core::read::load;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
 
@@ -53,7 +54,7 @@ pub struct Checked {
 /// # Errors
 /// [`Error`] if the file cannot be read; that it is not a session is a finding.
 pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checked> {
-    let (session, notes) = match Session::inspect(source, jobs) {
+    let (session, notes) = match Session::inspect(source, LoadOptions::INDEX_ONLY, jobs) {
         Ok(read) => read,
         Err(error) => return no_session(error),
     };

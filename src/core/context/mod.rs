@@ -191,6 +191,13 @@ pub fn hidden(bodies: &mut Bodies<'_>, context: &Context) -> Result<Option<Hidde
     Ok(Some(HiddenMessages { compaction, messages }))
 }
 
+/// Returns the messages of entries by themselves, without what edits and compactions make of them.
+pub(crate) fn every(bodies: &mut Bodies<'_>, nodes: &[NodeId]) -> Result<Vec<ContextMessage>> {
+    let mut all = ContextBuilder { edits: Edits::new(), context: Context::default() };
+    all.take_all(bodies, nodes, None)?;
+    Ok(all.context.messages)
+}
+
 /// Collects the messages along a path.
 struct ContextBuilder {
     edits: Edits,

@@ -65,7 +65,7 @@ pub struct Stats {
     pub all: Size,
     /// The messages by origin, the largest group first.
     pub parts: Vec<MessageGroup>,
-    /// The usage along the path, also of entries that are no longer in the context.
+    /// The usage along the path, or of all branches, also of entries that are no longer in the context.
     pub usage: Usage,
     /// What the compaction in force keeps out, if there is one.
     pub compaction: Option<CompactionSize>,
@@ -93,6 +93,15 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
         compaction = Some(CompactionSize { node, hidden: size, tokens_before });
     }
     Ok(Stats { all, parts, usage, compaction })
+}
+
+/// Measures all branches of a session, each entry once, whatever compactions hide.
+pub(crate) fn measure_all(bodies: &mut Bodies<'_>) -> Result<Stats> {
+    let session = bodies.session();
+    let nodes: Vec<_> = session.nodes().filter(|&node| !session.is_mark(node)).collect();
+    let messages = context::every(bodies, &nodes)?;
+    let (all, parts) = parts(bodies, &messages)?;
+    Ok(Stats { all, parts, usage: usage::along(bodies, &nodes)?, compaction: None })
 }
 
 fn parts(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<(Size, Vec<MessageGroup>)> {

@@ -5,7 +5,9 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::read::load;
 use crate::core::read::source::FileState;
 use crate::core::words::counted;
 
@@ -53,6 +55,20 @@ impl PassedOver {
     /// Adds a file.
     pub(crate) fn add(&mut self, path: &Path, format: ForeignFormat) {
         self.add_as(path, format.name());
+    }
+
+    /// Adds a file that cannot be read because it is of another kind than sessions; returns whether it is. A
+    /// session that is damaged is not.
+    pub(crate) fn takes(&mut self, path: &Path, error: &Error) -> bool {
+        match error {
+            Error::Foreign(format) => self.add(path, *format),
+            Error::Empty => self.add_as(path, "empty"),
+            Error::NotASession { why, .. } if ![load::DAMAGED, load::NO_ID].contains(why) => {
+                self.add_as(path, "unknown");
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Adds a file that is not a session and of no format that is known; `kind` is `empty` or `unknown`.

@@ -5,8 +5,10 @@
 
 use memchr::memmem::Finder;
 
+use super::fold::PIECE;
 use super::prefilter::Doubts;
-use super::{PIECE, Query, find, texts};
+use super::term::find_words;
+use super::{Query, texts};
 use crate::core::entry::Scan;
 
 /// Words that rows have beside what is stored, in one case. See [`crate::core::entry::preview`].
@@ -57,7 +59,7 @@ pub(crate) struct UnseenWords<'q> {
 impl<'q> UnseenWords<'q> {
     /// Starts with all words that must be in the bytes of a file.
     pub(crate) fn new(query: &'q Query) -> Self {
-        let words = query.0.iter().map(String::as_str).filter(|word| is_of_texts(word));
+        let words = query.words().filter(|word| is_of_texts(word));
         let words = words.map(|word| (word, Finder::new(word.as_bytes()))).collect();
         Self { words, doubts: Doubts::default(), lower: Vec::new(), scan: Scan::default() }
     }
@@ -86,7 +88,7 @@ impl<'q> UnseenWords<'q> {
         }
         let Ok(entry) = scan.read(line) else { return };
         texts(entry, &mut |text| {
-            words.retain(|(word, _)| find(text, word).is_none());
+            words.retain(|(word, _)| find_words(text, word).is_none());
             words.is_empty()
         });
     }

@@ -5,7 +5,8 @@
 
 use memchr::memmem::Finder;
 
-use super::{PIECE, Query, folded};
+use super::Query;
+use super::fold::{PIECE, folded};
 
 /// Searches lines for the words of a query.
 #[derive(Debug)]
@@ -16,10 +17,10 @@ pub struct Prefilter<'q> {
 }
 
 impl<'q> Prefilter<'q> {
-    /// Prepares the search. Words that JSON may spell in another way are left out.
+    /// Prepares the search. Words that JSON may spell in another way are left out, and so are patterns.
     pub fn new(query: &'q Query) -> Self {
         let is_plain = |char: char| char.is_ascii_graphic() && !['"', '\\', '/'].contains(&char);
-        let words = query.0.iter().filter(|word| word.chars().all(is_plain));
+        let words = query.words().filter(|word| word.chars().all(is_plain));
         let words = words.map(Finder::new);
         Self { words: words.collect(), doubts: Doubts::default(), lower: Vec::new() }
     }
@@ -112,6 +113,8 @@ mod tests {
         check("abc xyz", r#"{"text":"abc"}"#, false);
         check("abc row label", r#"{"text":"abc"}"#, true);
         check("", "{}", true);
+        check("\"abc row\"", r#"{"text":"abc\n\tROW"}"#, true);
+        check("\"abc xyz\"", r#"{"text":"abc"}"#, false);
     }
 
     #[test]

@@ -30,12 +30,8 @@ impl SessionList {
         let mut known = HashMap::new();
         let mut rows: Vec<SessionRow> = Vec::with_capacity(found.len());
         for row in found {
-            if row.is_no_session() && !row.is_named {
-                match &row.found {
-                    Err(Error::Foreign(format)) => passed_over.add(&row.path, *format),
-                    Err(Error::Empty) => passed_over.add_as(&row.path, "empty"),
-                    _ => passed_over.add_as(&row.path, "unknown"),
-                }
+            let error = row.found.as_ref().err().filter(|_| !row.is_named);
+            if error.is_some_and(|error| passed_over.takes(&row.path, error)) {
                 continue;
             }
             let next = rows.len();

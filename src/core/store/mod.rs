@@ -8,5 +8,6 @@ pub(crate) mod family;
 pub(crate) mod list;
 pub(crate) mod row;
 pub(crate) mod search;
+pub(crate) mod sum;
 pub(crate) mod totals;
 pub(crate) mod whole;

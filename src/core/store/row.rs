@@ -89,16 +89,6 @@ impl SessionRow {
     pub(crate) fn size(&self) -> Option<u64> {
         self.state.map(|state| state.len)
     }
-
-    /// Returns whether the file is of another kind than sessions, so that in a searched folder it is passed
-    /// over. A session that is damaged is not.
-    pub(crate) fn is_no_session(&self) -> bool {
-        match &self.found {
-            Err(Error::Foreign(_) | Error::Empty) => true,
-            Err(Error::NotASession { why, .. }) => ![load::DAMAGED, load::NO_ID].contains(why),
-            _ => false,
-        }
-    }
 }
 
 impl SessionHead {

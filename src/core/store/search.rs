@@ -36,7 +36,7 @@ pub(crate) fn holds(
 }
 
 /// Returns whether a file has every word that must be in its bytes; stops where the last of them is.
-fn may_hold(source: &Source, query: &Query) -> Result<bool> {
+pub(crate) fn may_hold(source: &Source, query: &Query) -> Result<bool> {
     let mut unseen = UnseenWords::new(query);
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);

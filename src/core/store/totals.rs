@@ -94,10 +94,16 @@ pub(crate) struct KeyMaker(RandomState);
 impl KeyMaker {
     /// Returns the keys of the entries of a session.
     pub(crate) fn keys(&self, session: &Session) -> EntryKeys {
+        self.keys_of(session, |_| true)
+    }
+
+    /// Returns the keys of some of its entries.
+    pub(crate) fn keys_of(&self, session: &Session, is_wanted: impl Fn(NodeId) -> bool) -> EntryKeys {
         let mut recorded = session.usages().iter().copied().peekable();
         let (mut keys, mut usages) = (Vec::with_capacity(session.len()), Vec::new());
-        for node in entries(session) {
+        for node in entries(session).filter(|&node| is_wanted(node)) {
             let traits = session.traits(node);
+            while recorded.next_if(|(of, _)| *of < node).is_some() {}
             let hash = self.0.hash_one((session.id(node), traits.kind.name(), session.stamp(node).ms()));
             let is_message = if traits.kind == Kind::Message { MESSAGE } else { 0 };
             let is_turn = if session.is_user(node) { TURN } else { 0 };

@@ -62,7 +62,7 @@ fn commands_options_and_values_are_offered() {
         assert!(offered(&[""]).contains(&command.get_name().to_owned()), "{command}");
     }
     assert_eq!(offered(&["nav"]), ["navigate"]);
-    assert_eq!(offered(&["tree", "--fi"]), ["--filter"]);
+    assert_eq!(offered(&["tree", "--filt"]), ["--filter"]);
     assert_eq!(offered(&["tree", "--filter", ""]), ["default", "no-tools", "user-only", "labeled-only", "all"]);
     assert_eq!(offered(&["tree", "--format=js"]), ["--format=json", "--format=jsonl"]);
     assert_eq!(offered(&["completions", ""]), ["bash", "elvish", "fish", "powershell", "zsh"]);

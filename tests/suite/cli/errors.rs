@@ -63,7 +63,9 @@ fn unreadable_file_exits_with_2() {
         check("missing.jsonl", "io");
         check("no/such/folder/s.jsonl", "io");
         check("s.jsonl/s.jsonl", "io");
-        check(".", "io");
+        if !["tree", "context"].contains(&command) {
+            check(".", "io");
+        }
         check("empty.jsonl", "empty");
         check("blank.jsonl", "empty");
         check("/dev/null", "empty");
@@ -117,7 +119,7 @@ fn unknown_entry_exits_with_2() {
 /// Command lines that do not go, each with a word that the message must have.
 const MISUSES: [(&str, &str); 22] = [
     ("label", "SESSION"),
-    ("tree s.jsonl extra", "extra"),
+    ("tree s.jsonl s.jsonl --leaf @", "--leaf"),
     ("tree s.jsonl --bogus", "--bogus"),
     ("tree s.jsonl --filter bogus", "bogus"),
     ("tree s.jsonl --search", "--search"),
@@ -421,9 +423,11 @@ fn words_of_other_programs_hint_at_the_command() {
 fn extra_entry_argument_hints_at_its_option() {
     let scratch = session();
     let hint = hint_on(&scratch, "tree s.jsonl user:1");
-    assert_eq!(hint, "`--entry user:1` prints that entry, `--leaf user:1` shows the tree from it");
+    let expected = "if it is an entry, `--leaf user:1` works from there, and `tree SESSION --entry user:1` prints it";
+    assert_eq!(hint, expected);
     assert_eq!(hint_on(&scratch, "--ascii tree s.jsonl user:1"), hint);
-    assert_eq!(hint_on(&scratch, "context s.jsonl 'x"), "`--leaf ''\\''x'` works from that entry");
+    let hint = hint_on(&scratch, "context s.jsonl 'x");
+    assert!(hint.starts_with("if it is an entry, `--leaf ''\\''x'` works from there"), "{hint}");
     for line in ["branch s.jsonl a b", "tree s.jsonl --bogus"] {
         let run = scratch.run(line);
         assert!(run.code == 2 && !run.stderr.contains("hint: "), "{line}: {run:?}");

@@ -22,6 +22,7 @@ mod pipes;
 mod rows;
 mod search;
 mod sessions;
+mod several;
 mod snapshots;
 mod views;
 
