@@ -110,6 +110,9 @@ impl ListArgs {
             list.keep_family(family);
         } else if self.is_of_agents() && !self.all {
             let cwd = env::current_dir().unwrap_or_default();
+            if let Some(message) = sessions::unread(list) {
+                app.report.warn(WarningKind::PassedOver, &message, None, None);
+            }
             match list.keep_held(&cwd) {
                 Some(folder) if folder != cwd => {
                     app.report.hint(&format!("none is held here: these are of `{}`", folder.display()));

@@ -33,9 +33,9 @@ pub(super) struct Paths {
 #[derive(Clone, Debug, Args)]
 pub(super) struct Listed {
     /// Take paths from this file, on lines or separated by NUL; - for standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     files_from: Option<PathBuf>,
-    /// What - is called in rows and messages, which are then as those of one of many files
+    /// Call standard input this in rows and messages, as one of many files [default: -]
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     stdin_name: Option<PathBuf>,
 }

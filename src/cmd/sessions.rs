@@ -19,7 +19,9 @@ use crate::ui::report::Failure;
 /// The sessions that a command works on.
 #[derive(Debug, Args)]
 pub(super) struct SessionsArg {
-    /// A file, an id or its start, latest, current, -; several, or folders [default: latest]
+    /// Files, folders, ids, latest, current, - [default: latest]
+    ///
+    /// One session is shown by itself. Several, and those that are found in folders, come one after the other.
     #[arg(id = "session", value_name = "SESSION")]
     sessions: Vec<PathBuf>,
     #[command(flatten)]

@@ -13,6 +13,7 @@ use super::report::{Failure, ReportRow};
 use super::screen::Screen;
 use super::stats::AmountsRow;
 use crate::core::context::usage::whole;
+use crate::core::error::Error;
 use crate::core::store::arrange::PlacedRow;
 use crate::core::store::list::SessionList;
 use crate::core::store::row::{SessionHead, SessionRow};
@@ -183,6 +184,15 @@ fn short_ids(list: &SessionList) -> Vec<String> {
         }
     }
     ids.into_iter().zip(lengths).map(|(id, length)| id.chars().take(length).collect()).collect()
+}
+
+/// Returns what to say of files that the system does not let be read, if there are any.
+pub(crate) fn unread(list: &SessionList) -> Option<String> {
+    let rows = list.listed().iter().map(|&at| &list.rows()[at]);
+    let mut closed = rows.filter(|row| matches!(row.found, Err(Error::Io { .. })));
+    let first = closed.next()?;
+    let files = counted(1 + closed.count(), "file", "files");
+    Some(format!("{files} cannot be read, so that they may be of this folder; the first is `{}`", first.path.display()))
 }
 
 /// Prints the paths of the listed files, each on a line, or ended by NUL.

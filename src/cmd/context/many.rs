@@ -38,6 +38,8 @@ pub(super) fn run(args: &ContextArgs, app: &App) -> Result<ExitCode> {
     let is_first = files::are_first(&files);
     let files: Vec<_> =
         files.into_iter().zip(is_first).filter_map(|(file, is_first)| is_first.then_some(file)).collect();
+    // An interrupted run takes its bar from the terminal.
+    world::prepare_document()?;
     let all = files.iter().map(Named::len).sum();
     let sum = FamilySum::default();
     let measure = |at: usize| measure(args, app, &files[at], &sum, paths::threads(app, &files[at], all));

@@ -34,9 +34,8 @@ struct Printed {
 pub(super) fn run(args: &TreeArgs, app: &App, query: Option<&Query>) -> Result<ExitCode> {
     let files = args.sessions.files(app)?;
     let mut several = Several::new(args, app);
-    if args.format.get() == Format::Json {
-        world::prepare_document()?;
-    }
+    // An interrupted run closes its document, and takes its bar from the terminal.
+    world::prepare_document()?;
     let (is_terminal, all) = (several.output.is_terminal(), files.iter().map(Named::len).sum());
     let print = |at: usize| print(args, app, query, &files[at], paths::threads(app, &files[at], all), is_terminal);
     let jobs = app.jobs.min(files.len()).max(1);

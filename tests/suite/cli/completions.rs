@@ -72,7 +72,7 @@ fn commands_options_and_values_are_offered() {
     assert_eq!(offered(&["help", "n"]), ["navigate", "naming"]);
     assert_eq!(offered(&["help", "check"]), ["check", "checks"]);
     assert_eq!(offered(&["tree", "--nothing", "x", "y", "z"]), [""; 0]);
-    let described = ask(here.path(), "zsh", &["session-tree", "tree", "--fi"]);
+    let described = ask(here.path(), "zsh", &["session-tree", "tree", "--filt"]);
     assert_eq!(described, "--filter:Which entries to show\n");
 }
 

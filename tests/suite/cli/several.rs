@@ -1,7 +1,10 @@
 //! `tree` and `context --stats` of several sessions and folders, and standard input with a name.
 
 use std::fs;
+use std::io::Read;
+use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{Scratch, entry, message};
@@ -254,4 +257,23 @@ fn stats_of_several_sessions_are_lines_and_a_sum_that_counts_once() {
         &fs::read(scratch.path("fork.jsonl")).unwrap(),
     );
     assert_eq!(run.json()[0]["path"], "a/b");
+}
+
+#[test]
+fn a_document_that_is_interrupted_is_closed_before_the_error() {
+    // One of them alone is more than a pipe holds.
+    let roots: Vec<_> = (0..3000).map(|at| message(&format!("{at:08}"), "", "user", "one of many")).collect();
+    let scratch = Scratch::new(&roots);
+    fs::copy(scratch.path("s.jsonl"), scratch.path("t.jsonl")).unwrap();
+    let mut command = scratch.command("tree s.jsonl t.jsonl --json --jobs 1".split(' '));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = vec![0];
+    child.stdout.as_mut().unwrap().read_exact(&mut stdout).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    child.stdout.as_mut().unwrap().read_to_end(&mut stdout).unwrap();
+    let done = child.wait_with_output().unwrap();
+    let document: Value = serde_json::from_slice(&stdout).expect("a whole document");
+    assert_eq!((document.as_array().unwrap().len(), &document[0]["path"]), (1, &json!("s.jsonl")));
+    let error: Value = serde_json::from_slice(&done.stderr).unwrap();
+    assert_eq!((done.status.code(), &error["error"]["kind"]), (Some(130), &json!("interrupted")));
 }

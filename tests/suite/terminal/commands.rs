@@ -14,7 +14,7 @@ use crate::support::data;
 use crate::terminal::pty::Terminal;
 
 /// Command lines that print text or tables of `s.jsonl`, `old.jsonl`, and a folder `sessions`.
-const LINES: [&str; 33] = [
+const LINES: [&str; 35] = [
     "tree s.jsonl",
     "tree s.jsonl --filter all",
     "tree s.jsonl --filter no-tools --root",
@@ -32,6 +32,8 @@ const LINES: [&str; 33] = [
     "context s.jsonl",
     "context s.jsonl --root",
     "context s.jsonl --stats",
+    "context s.jsonl --stats --all",
+    "context s.jsonl sessions --stats",
     "context s.jsonl --diff @~3",
     "context s.jsonl --leaf @~3",
     "context old.jsonl",
@@ -57,7 +59,7 @@ const FAILING: [&str; 9] = [
     "tree s.jsonl --search qqqq",
     "tree missing.jsonl",
     "tree s.jsonl --filter nothing",
-    "tree sessions",
+    "label sessions",
     "label s.jsonl @ ",
     "navigate s.jsonl nowhere",
     "check missing.jsonl",
