@@ -132,7 +132,7 @@ impl Fork {
             }
             if matches!(entry.kind(), Kind::Compaction | Kind::Reset) {
                 for name in ["firstKeptEntryId", "providerReplayThroughEntryId"] {
-                    let next = entry.get_str(name).and_then(|id| next_kept.get(id.as_ref()).copied());
+                    let next = entry.get_id(name).and_then(|id| next_kept.get(id.as_ref()).copied());
                     changes.extend(next.map(|next| (name, Some(next))));
                 }
             }
@@ -151,7 +151,7 @@ impl Fork {
         for label in session.labels().iter().filter(|label| kept.contains(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
             draft.append_at("label", entry.timestamp().map(Raw::bytes), |entry| {
-                entry.str("targetId", &label.target_id).str("label", &label.name);
+                entry.id("targetId", &label.target_id).str("label", &label.name);
             });
         }
         put(&draft.lines)?;

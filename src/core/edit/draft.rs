@@ -53,7 +53,7 @@ impl<'d> Draft<'d> {
             }
         };
         let mut entry = Object::new(&mut self.lines);
-        entry.str("type", kind).str("id", &id).str_or_null("parentId", self.leaf.as_deref());
+        entry.str("type", kind).str("id", &id).id_or_null("parentId", self.leaf.as_deref());
         match timestamp {
             Some(stored) => entry.json("timestamp", stored),
             None => entry.str("timestamp", &self.now),

@@ -30,7 +30,7 @@ impl LabelEdit {
     /// Adds the entry that makes the change.
     pub fn append(&self, draft: &mut Draft<'_>) {
         draft.append("label", |entry| {
-            entry.str("targetId", &self.target);
+            entry.id("targetId", &self.target);
             self.name.iter().for_each(|name| _ = entry.str("label", name));
         });
     }

@@ -90,6 +90,10 @@ impl<'s> Names<'s> {
         if let Some(node) = self.session.find(base) {
             return vec![node];
         }
+        let shown = self.index.shown_as(base);
+        if !shown.is_empty() {
+            return shown.to_vec();
+        }
         if base.chars().count() >= PREFIX {
             let started = self.index.starting(base);
             if !started.is_empty() {
@@ -501,6 +505,21 @@ mod tests {
                 assert_eq!(about, place, "{lines}: {id}");
             }
         }
+    }
+
+    #[test]
+    fn ids_that_differ_in_lone_surrogates_are_different() {
+        let session = session(&[
+            message(r"x\ud83d", "", "user", "one"),
+            message(r"x\ud83e", r"x\ud83d", "user", "two"),
+            message(r"y\ude42", r"x\ud83d", "user", "three"),
+            label("L1", r"y\ude42", r"x\ud83e", "here"),
+        ]);
+        assert_eq!((session.len(), session.problems.list().len()), (4, 0));
+        let lines = |name: &str| find(&session, session.leaf(), name).map(|node| session.line(node)).ok();
+        assert_eq!(["label:here", "label:here~", "@", "@~", "y\u{fffd}"].map(lines), [3, 2, 4, 2, 4].map(Some));
+        let (kind, _, _) = refuse(&session, "x\u{fffd}");
+        assert_eq!(kind, "ambiguous");
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! What is needed to find many entries by name: one name is found by looking through the entries, which
 //! takes as long for each further one; the index answers all others at once.
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
 
 use super::leaf::{Turn, below_marks};
 use crate::core::error::Result;
+use crate::core::json::text::shown_id;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
@@ -23,6 +26,8 @@ pub(super) struct NameIndex<'s> {
     turns: [OnceCell<Vec<NodeId>>; 2],
     leaf_without_marks: Cell<Option<NodeId>>,
     ancestry: OnceCell<Ancestry>,
+    /// The entries whose ids are shown in another form, by that.
+    by_shown: OnceCell<HashMap<String, Vec<NodeId>>>,
 }
 
 impl<'s> NameIndex<'s> {
@@ -36,6 +41,7 @@ impl<'s> NameIndex<'s> {
             turns: [OnceCell::new(), OnceCell::new()],
             leaf_without_marks: Cell::new(None),
             ancestry: OnceCell::new(),
+            by_shown: OnceCell::new(),
         }
     }
 
@@ -61,6 +67,24 @@ impl<'s> NameIndex<'s> {
             by_id[from..].iter().copied().take_while(|&node| session.id(node).starts_with(start)).collect();
         found.sort_unstable();
         found
+    }
+
+    /// Returns the entries whose ids are shown as a name, although they are others: a lone surrogate cannot be
+    /// shown.
+    pub(super) fn shown_as(&self, name: &str) -> &[NodeId] {
+        if !name.contains(char::REPLACEMENT_CHARACTER) {
+            return &[];
+        }
+        let by_shown = self.by_shown.get_or_init(|| {
+            let mut by_shown: HashMap<String, Vec<NodeId>> = HashMap::new();
+            for node in self.session.nodes() {
+                if let Cow::Owned(shown) = shown_id(self.session.id(node)) {
+                    by_shown.entry(shown).or_default().push(node);
+                }
+            }
+            by_shown
+        });
+        by_shown.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns a message on the path to the leaf; the last one has the number 0.

@@ -438,7 +438,7 @@ impl FilePart {
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
                 let text = &mut self.label_text;
-                let target = store(text, entry.get_str("targetId"));
+                let target = store(text, entry.get_id("targetId"));
                 let label = store(text, entry.get_str("label").filter(|label| !label.is_empty()));
                 self.labels.push(LabelLine { entry: place, target, label });
             }
@@ -499,7 +499,7 @@ fn placing(text: &mut String, entry: Entry<'_>) -> Option<Placing> {
     let mut place = |raw: Option<Raw<'_>>| match raw {
         Some(raw) if raw.kind() == ValueKind::Null => StrRef::ABSENT,
         raw => raw
-            .and_then(Raw::str)
+            .and_then(Raw::id)
             .filter(|id| !id.is_empty())
             .map_or(StrRef::LACKING, |id| StrRef::push(text, |text| text.push_str(&id))),
     };

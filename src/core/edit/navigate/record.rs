@@ -85,7 +85,7 @@ impl MoveRecord {
         if let Some(Summary { text, details, from_extension }) = &self.summary {
             let from = position.unwrap_or("root");
             draft.append("branch_summary", |entry| {
-                entry.str("fromId", from).str("summary", text);
+                entry.id("fromId", from).str("summary", text);
                 if let Some(details) = details {
                     // Line ends can only stand between its tokens.
                     let one_line = details.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte });
@@ -117,7 +117,7 @@ fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
     draft.append("leaf", |entry| {
         for name in ["targetId", "appendParentId"] {
             match position {
-                Some(id) => _ = entry.str(name, id),
+                Some(id) => _ = entry.id(name, id),
                 None => _ = entry.json(name, b"null"),
             }
         }
