@@ -6,10 +6,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::core::naming::agent::Agent;
 use crate::core::naming::session::{CurrentSession, Places};
+use crate::core::naming::settings;
 use crate::core::session::Session;
 
 /// The largest file of settings that is read, in bytes.
@@ -91,11 +90,7 @@ fn session_dir(settings: &Path) -> Option<String> {
     if !meta.is_file() || meta.len() > LARGEST_SETTINGS {
         return None;
     }
-    let text = fs::read_to_string(settings).ok()?;
-    let settings: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
-    let folder = settings.get("sessionDir")?.as_str()?;
-    let folder = folder.strip_prefix("file://").unwrap_or(folder);
-    (!folder.is_empty()).then(|| folder.to_owned())
+    settings::session_dir(&fs::read(settings).ok()?)
 }
 
 /// What the environment says of folders.

@@ -87,7 +87,7 @@ pub(super) struct HeldSignals;
 
 impl Interrupts for HeldSignals {
     fn hold(&self, is_held: bool) {
-        let held = HELD.get_or_init(Held::new);
+        let held = HELD.get_or_init(SignalGate::new);
         held.is_free.store(!is_held && SIGNAL.get().is_none(), Ordering::Relaxed);
     }
 
@@ -103,15 +103,15 @@ impl Interrupts for HeldSignals {
 }
 
 /// How signals are held back.
-struct Held {
+struct SignalGate {
     /// Whether they end the program at once.
     is_free: Arc<AtomicBool>,
     signal: Arc<AtomicUsize>,
 }
 
-static HELD: OnceLock<Held> = OnceLock::new();
+static HELD: OnceLock<SignalGate> = OnceLock::new();
 
-impl Held {
+impl SignalGate {
     fn new() -> Self {
         let held = Self { is_free: Arc::new(AtomicBool::new(true)), signal: Arc::default() };
         for number in signals() {

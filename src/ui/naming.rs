@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::report::{Failure, file_hint};
 use crate::core::error::ErrorKind;
 use crate::core::naming::entry::PREFIX;
-use crate::core::naming::leaf::{LEAF, Turn};
+use crate::core::naming::leaf::{CountedTurn, LEAF};
 use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession};
 use crate::core::time;
 
@@ -17,7 +17,7 @@ const HOW: &str = "a session is named by its path, by 4 or more characters of it
 
 /// Returns whether a word is a name of an entry that can be no session's.
 fn is_entry(name: &str) -> bool {
-    let prefixes = [Turn::User.prefix(), Turn::Assistant.prefix(), "label:"];
+    let prefixes = [CountedTurn::User.prefix(), CountedTurn::Assistant.prefix(), "label:"];
     name == LEAF || name.starts_with("@~") || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 

@@ -2,7 +2,7 @@
 //! `user:N`, `assistant:N`, `label:NAME`, each with steps `~N`. What names nothing is an error with near misses.
 
 use super::index::NameIndex;
-use super::leaf::{LEAF, Turn};
+use super::leaf::{CountedTurn, LEAF};
 use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -103,7 +103,7 @@ impl<'s> Names<'s> {
         if let Some(label) = base.strip_prefix("label:") {
             return self.session.labelled(label).to_vec();
         }
-        let Some((turn, number)) = Turn::numbered(base) else { return Vec::new() };
+        let Some((turn, number)) = CountedTurn::numbered(base) else { return Vec::new() };
         number.checked_sub(1).and_then(|number| self.index.turn(turn, number)).into_iter().collect()
     }
 }
@@ -151,10 +151,10 @@ fn hint(session: &Session, leaf: Option<NodeId>, base: &str) -> String {
     if base == LEAF {
         return "there is no leaf before the first entry".to_owned();
     }
-    if let Some((turn, _)) = Turn::numbered(base) {
+    if let Some((turn, _)) = CountedTurn::numbered(base) {
         let (messages, first) = match turn {
-            Turn::User => (["user message", "user messages"], "user:1"),
-            Turn::Assistant => (["assistant message with text", "assistant messages with text"], "assistant:1"),
+            CountedTurn::User => (["user message", "user messages"], "user:1"),
+            CountedTurn::Assistant => (["assistant message with text", "assistant messages with text"], "assistant:1"),
         };
         return match turn.of(session, leaf).count() {
             0 => format!("there is no {} on the path", messages[0]),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 
-use super::leaf::{Turn, below_marks};
+use super::leaf::{CountedTurn, below_marks};
 use crate::core::error::Result;
 use crate::core::json::text::shown_id;
 use crate::core::session::{NodeId, Session};
@@ -88,8 +88,8 @@ impl<'s> NameIndex<'s> {
     }
 
     /// Returns a message on the path to the leaf; the last one has the number 0.
-    pub(super) fn turn(&self, turn: Turn, number: usize) -> Option<NodeId> {
-        let known = &self.turns[usize::from(turn == Turn::Assistant)];
+    pub(super) fn turn(&self, turn: CountedTurn, number: usize) -> Option<NodeId> {
+        let known = &self.turns[usize::from(turn == CountedTurn::Assistant)];
         known.get_or_init(|| turn.of(self.session, self.leaf).collect()).get(number).copied()
     }
 
@@ -149,7 +149,7 @@ impl Ancestry {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOKS, NameIndex, Turn};
+    use super::{CountedTurn, LOOKS, NameIndex};
     use crate::core::session::sample::{message, session};
 
     /// Checks that what is found by the index is what is found by looking, on a chain with twigs.
@@ -177,7 +177,7 @@ mod tests {
             }
         }
         assert!(used.by_id.get().is_some() && used.ancestry.get().is_some());
-        for turn in [Turn::User, Turn::Assistant] {
+        for turn in [CountedTurn::User, CountedTurn::Assistant] {
             let found: Vec<_> = (0..).map_while(|number| used.turn(turn, number)).collect();
             assert_eq!(found, turn.of(&session, session.leaf()).collect::<Vec<_>>());
         }

@@ -33,14 +33,14 @@ pub(crate) fn below_marks(session: &Session, leaf: NodeId) -> Result<NodeId> {
 
 /// Messages that are counted up from the leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum CountedTurn {
     /// What the user sent.
     User,
     /// What the model answered in words.
     Assistant,
 }
 
-impl Turn {
+impl CountedTurn {
     /// Reads `user:N` or `assistant:N`.
     pub(super) fn numbered(base: &str) -> Option<(Self, usize)> {
         let named = |turn: Self| Some((turn, base.strip_prefix(turn.prefix())?.parse().ok()?));

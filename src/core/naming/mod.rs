@@ -9,3 +9,4 @@ mod index;
 pub(crate) mod leaf;
 pub mod offer;
 pub mod session;
+pub(crate) mod settings;

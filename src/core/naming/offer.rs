@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use super::leaf::{LEAF, Turn, below_marks};
+use super::leaf::{CountedTurn, LEAF, below_marks};
 use crate::core::error::Result;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
@@ -148,9 +148,10 @@ impl SuggestionList<'_> {
             return Ok(());
         }
         let answers = if self.typed.is_empty() { 1 } else { TURNS };
-        for (turn, most, reason) in
-            [(Turn::User, TURNS, SuggestionReason::Prompt), (Turn::Assistant, answers, SuggestionReason::Answer)]
-        {
+        for (turn, most, reason) in [
+            (CountedTurn::User, TURNS, SuggestionReason::Prompt),
+            (CountedTurn::Assistant, answers, SuggestionReason::Answer),
+        ] {
             for (at, node) in turn.of(session, self.leaf).take(most).enumerate() {
                 self.name(format!("{}{}", turn.prefix(), at + 1), node, reason);
             }
