@@ -190,7 +190,7 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 #[test]
 fn defaults_are_shown() {
     // These do nothing unless they are given, or say what they replace.
-    const NONE: [&str; 20] = [
+    const NONE: [&str; 21] = [
         "family",
         "children",
         "below",
@@ -211,6 +211,7 @@ fn defaults_are_shown() {
         "allow",
         "baseline",
         "hook",
+        "without",
     ];
     for name in commands() {
         let mut program = Cli::command();

@@ -98,7 +98,7 @@ impl MoveRecord {
             });
             labelled = draft.leaf().map(str::to_owned);
         } else if self.save && !is_marked {
-            draft.append("custom", |entry| _ = entry.str("customType", SAVED_MOVE));
+            append_saved(draft);
         }
         if let (Some(name), Some(target)) = (&self.label, labelled) {
             LabelEdit { target, name: Some(name.clone()) }.append(draft);
@@ -112,8 +112,13 @@ pub(super) fn marks(session: &Session, plan: &Move, save: bool) -> bool {
     session.stores_leaf() && (save || plan.position != session.leaf())
 }
 
+/// Adds an entry that makes agents resume where it hangs.
+pub(in crate::core::edit) fn append_saved(draft: &mut Draft<'_>) {
+    draft.append("custom", |entry| _ = entry.str("customType", SAVED_MOVE));
+}
+
 /// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.
-fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
+pub(in crate::core::edit) fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
     draft.append("leaf", |entry| {
         for name in ["targetId", "appendParentId"] {
             match position {
