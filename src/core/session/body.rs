@@ -5,6 +5,7 @@ use crate::core::entry::preview;
 use crate::core::entry::{Entry, Kind, Role, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::migrate::lines::{self, EntryLinks};
+use crate::core::session::calls::AnsweredCalls;
 use crate::core::session::{NodeId, Session};
 
 /// How many bytes are read at once while entries are asked for in the order of the file.
@@ -19,12 +20,18 @@ pub struct Bodies<'s> {
     front: u64,
     migrated: Vec<u8>,
     scan: Scan,
+    /// How many bytes were read and parsed in all, and how many of them to look up calls.
+    read: u64,
+    looked_up: u64,
+    /// All calls, once looking them up one by one takes longer.
+    calls: Option<AnsweredCalls>,
 }
 
 impl<'s> Bodies<'s> {
     /// Starts to read.
     pub fn new(session: &'s Session) -> Self {
-        Self { session, window: Vec::new(), front: 0, migrated: Vec::new(), scan: Scan::default() }
+        let (window, migrated, scan) = (Vec::new(), Vec::new(), Scan::default());
+        Self { session, window, front: 0, migrated, scan, read: 0, looked_up: 0, calls: None }
     }
 
     /// Returns the session.
@@ -88,7 +95,7 @@ impl<'s> Bodies<'s> {
             return Ok(words.to_owned());
         }
         if self.session.traits(node).role == Role::ToolResult
-            && let Some(call) = self.find_call(node)?
+            && let Some(call) = self.call(node)?
         {
             return Ok(call);
         }
@@ -107,7 +114,20 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the row text of a tool result's call, from the nearest assistant messages above it.
-    fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
+    fn call(&mut self, result: NodeId) -> Result<Option<String>> {
+        if self.calls.is_none() && self.looked_up <= self.session.source.len() {
+            let before = self.read;
+            let found = self.find_call(result)?;
+            self.looked_up += self.read - before;
+            return Ok(found);
+        }
+        if self.calls.is_none() {
+            self.calls = Some(AnsweredCalls::read(self.session)?);
+        }
+        Ok(self.calls.as_ref().and_then(|calls| calls.of(result)).map(str::to_owned))
+    }
+
+    pub(super) fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
         for node in self.session.callers(result) {
             let entry = self.entry(node)?;
@@ -134,6 +154,7 @@ impl<'s> Bodies<'s> {
         self.window.resize(wanted.min(left), 0);
         self.window.shrink_to(AHEAD);
         self.front = offset;
+        self.read += self.window.len() as u64;
         let line = Some(at.line);
         self.session.source.read_at(&mut self.window, offset).map_err(|error| {
             // The window may hold anything now, and must not be taken for these bytes.
@@ -152,6 +173,7 @@ impl<'s> Bodies<'s> {
     /// Parses bytes of the window, and checks that they are still this entry.
     fn check(&mut self, node: NodeId, start: usize, len: usize) -> Result<Entry<'_>> {
         let session = self.session;
+        self.read += len as u64;
         let object = &self.window[start..start + len];
         let entry = self.scan.read(object).map_err(|_| changed(session, node))?;
         let same = entry.object().bytes().len() == len

@@ -21,6 +21,7 @@ use crate::core::read::source::Source;
 use crate::core::time::Stamp;
 
 mod build;
+mod calls;
 mod load;
 mod place;
 #[cfg(test)]
