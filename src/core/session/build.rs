@@ -366,6 +366,7 @@ impl Session {
             self.nodes[first.index()].parent = NONE;
             self.cut.push(first);
         }
+        self.cut.sort_unstable();
     }
 
     fn order_children(&mut self) {

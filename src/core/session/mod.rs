@@ -106,7 +106,7 @@ pub struct Session {
     children: Vec<NodeId>,
     roots: Vec<NodeId>,
     missing: Vec<(NodeId, StrRef)>,
-    /// Entries that were made roots because they are their own ancestors.
+    /// Entries that were made roots because they are their own ancestors, in the order of the file.
     cut: Vec<NodeId>,
     /// The leaf, or `NONE`.
     leaf: u32,
@@ -217,7 +217,12 @@ impl Session {
 
     /// Returns whether an entry is a root only because its parent is missing or its own descendant.
     pub(crate) fn is_cut(&self, node: NodeId) -> bool {
-        self.missing_parent(node).is_some() || self.cut.contains(&node)
+        self.missing_parent(node).is_some() || self.is_own_ancestor(node)
+    }
+
+    /// Returns whether an entry was made a root because it is its own ancestor.
+    pub(crate) fn is_own_ancestor(&self, node: NodeId) -> bool {
+        self.cut.binary_search(&node).is_ok()
     }
 
     /// Iterates over the entries whose parent is missing, with its id, in the order of the file.
@@ -226,7 +231,7 @@ impl Session {
         self.missing.iter().map(move |&(node, missing)| (node, missing.of(text_of(node))))
     }
 
-    /// Returns the entries that were made roots because they are their own ancestors.
+    /// Returns the entries that were made roots because they are their own ancestors, in the order of the file.
     pub(crate) fn cuts(&self) -> &[NodeId] {
         &self.cut
     }
