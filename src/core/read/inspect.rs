@@ -133,6 +133,15 @@ impl LineNotes {
         self.odd.push(OddLine { line, oddity, detail: u32::try_from(detail).unwrap_or(u32::MAX) });
     }
 
+    /// Frees the memory that the lists have beyond their lengths.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.odd.shrink_to_fit();
+        self.lost.shrink_to_fit();
+        self.calls.shrink_to_fit();
+        self.results.shrink_to_fit();
+        self.blobs.shrink_to_fit();
+    }
+
     /// Appends the notes of the next part, after `lines_before` lines.
     pub(crate) fn append(&mut self, later: Self, lines_before: u32) {
         let number = |line: u32| line.saturating_add(lines_before).saturating_add(1);

@@ -139,8 +139,10 @@ pub(crate) struct ResultLine {
 /// The lines of one block.
 #[derive(Debug, Default)]
 pub(crate) struct FilePart {
-    /// All strings of the part.
+    /// All strings of the part, but for those of `labels`.
     pub(crate) text: String,
+    /// The strings of `labels`: most of them are not needed for long.
+    pub(crate) label_text: String,
     pub(crate) entries: Vec<EntryLine>,
     pub(crate) labels: Vec<LabelLine>,
     pub(crate) placings: Vec<PlacingLine>,
@@ -370,6 +372,12 @@ impl FilePart {
         self.entries = std::mem::replace(&mut full.entries, entries);
         self.text.clear();
         self.entries.clear();
+        // Of these there are few, unless the file is odd.
+        full.label_text.shrink_to_fit();
+        full.labels.shrink_to_fit();
+        full.calls.shrink_to_fit();
+        full.results.shrink_to_fit();
+        full.notes.shrink_to_fit();
         full
     }
 
@@ -407,6 +415,7 @@ impl FilePart {
         }
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
+                let text = &mut self.label_text;
                 let target = store(text, entry.get_str("targetId"));
                 let label = store(text, entry.get_str("label").filter(|label| !label.is_empty()));
                 self.labels.push(LabelLine { entry: place, target, label });

@@ -6,7 +6,6 @@
 
 pub mod body;
 
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
@@ -74,6 +73,14 @@ pub struct Label {
     pub set_by: NodeId,
 }
 
+/// The labelled entries, sorted by their labels.
+#[derive(Clone, Debug, Default)]
+struct LabelledByName {
+    /// Indices of the labels, and beside each its entry.
+    labels: Vec<u32>,
+    nodes: Vec<NodeId>,
+}
+
 /// What only a file has in which an agent stores where the leaf is.
 #[derive(Clone, Debug)]
 struct StoredLeaf {
@@ -115,7 +122,7 @@ pub struct Session {
     labels: Vec<Label>,
     label_of: hashbrown::HashMap<NodeId, u32>,
     /// Labelled entries by label, made on first use.
-    by_name: OnceLock<HashMap<String, Vec<NodeId>>>,
+    by_name: OnceLock<LabelledByName>,
     /// Version 1: the entry on each well-formed line.
     pub(crate) well_formed: Vec<u32>,
     /// The end of the file, or the start of a last line without LF.
@@ -308,13 +315,20 @@ impl Session {
     /// Returns the entries with a label of this name.
     pub fn labelled(&self, name: &str) -> &[NodeId] {
         let by_name = self.by_name.get_or_init(|| {
-            let mut by_name: HashMap<String, Vec<NodeId>> = HashMap::new();
-            for label in &self.labels {
-                by_name.entry(label.name.clone()).or_default().extend(label.target);
-            }
-            by_name
+            let mut sorted: Vec<_> =
+                (0..).zip(&self.labels).filter_map(|(at, label)| Some((label.target?, at))).collect();
+            // Stable, so that entries with one label stay in their order.
+            sorted.sort_by_key(|&(_, at)| self.label_name(at));
+            let (nodes, labels) = sorted.into_iter().unzip();
+            LabelledByName { labels, nodes }
         });
-        by_name.get(name).map_or(&[], Vec::as_slice)
+        let from = by_name.labels.partition_point(|&at| self.label_name(at) < name);
+        let count = by_name.labels[from..].partition_point(|&at| self.label_name(at) == name);
+        &by_name.nodes[from..from + count]
+    }
+
+    fn label_name(&self, at: u32) -> &str {
+        &self.labels[at as usize].name
     }
 
     /// Returns the session's name: of the title slot, the last `session_info`, or the header.
