@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::args::Format;
 use super::printer::Printer;
 use crate::core::entry::{Kind, Role};
+use crate::core::naming::entry::Names;
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::tree::view::ShownTree;
@@ -50,8 +51,9 @@ impl Printer<'_> {
     /// Prints the entries that were asked for, whole.
     pub(super) fn entries(&mut self) -> Result<()> {
         let mut nodes = Vec::new();
+        let names = Names::new(self.session, self.leaf);
         for name in &self.args.entry {
-            nodes.push(self.args.session.entry(self.session, self.leaf, name)?);
+            nodes.push(names.find(name)?);
         }
         let mut output = Output::new();
         output.hold();
