@@ -1,7 +1,6 @@
 //! Findings in single lines, the header included: what the reader noted about each becomes a code.
 //! What depends on other entries is up to [`super::tree`].
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use super::codes::Code;
@@ -110,13 +109,18 @@ fn odd_header(session: &Session) -> Option<&'static str> {
 }
 
 fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
-    let mut known: HashMap<[u8; 32], bool> = HashMap::new();
-    for ((line, hash), place) in notes.blobs.iter().zip(0..) {
-        let is_there = || blobs.is_some_and(|folder| folder.join(hex(hash)).exists());
-        if !*known.entry(*hash).or_insert_with(is_there) {
-            found.push(RawFinding::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Index(place)));
-        }
-    }
+    // Sorted by hash: each file is looked for once, and a million hashes need no map.
+    let mut places: Vec<u32> = (0..).zip(&notes.blobs).map(|(place, _)| place).collect();
+    let hash = |place: u32| &notes.blobs[place as usize].1;
+    places.sort_unstable_by(|&a, &b| hash(a).cmp(hash(b)).then(a.cmp(&b)));
+    let is_there = |place: u32| blobs.is_some_and(|folder| folder.join(hex(hash(place))).exists());
+    let same = |a: &u32, b: &u32| hash(*a) == hash(*b);
+    let mut missing: Vec<u32> = places.chunk_by(same).filter(|same| !is_there(same[0])).flatten().copied().collect();
+    missing.sort_unstable();
+    found.extend(missing.into_iter().map(|place| {
+        let line = notes.blobs[place as usize].0;
+        RawFinding::new(Code::MissingBlob, line, session.on_line(line), Detail::Index(place))
+    }));
 }
 
 /// Returns a hash as the name of its file.
