@@ -666,6 +666,53 @@ def one_long_text_of_escapes(count):
 
 
 @shape
+def one_long_word(count):
+    yield user(0, -1, "w" * count * 40)
+
+
+@shape
+def one_letter_of_many_marks(count):
+    yield user(0, -1, "a" + "\u0301" * count * 10)
+
+
+@shape
+def one_text_of_backslashes(count):
+    yield user(0, -1, "\\" * count * 20)
+
+
+@shape
+def one_text_of_half_pairs(count):
+    yield user(0, -1, "\ud83d" * count * 10)
+
+
+@shape
+def one_line_of_blanks(count):
+    yield user(0, -1)
+    yield " " * count * 100
+    yield user(1, 0)
+
+
+@shape
+def one_line_of_zeros(count):
+    yield user(0, -1)
+    yield "\0" * count * 100 + "}"
+    yield user(1, 0)
+
+
+@shape
+def one_line_of_brackets(count):
+    yield user(0, -1)
+    yield '{"a":' + "[" * count * 50
+    yield user(1, 0)
+
+
+@shape
+def paths_in_one_call(count):
+    yield answer(0, -1, call(0, **{f"path{at}": f"/tmp/file{at}" for at in range(count)}))
+    yield result(1, 0, 0)
+
+
+@shape
 def long_texts_of_escapes(count):
     for at in range(count):
         yield user(at, at - 1, "\x1b[31m\u200d\u202e\ud83d" * 20)

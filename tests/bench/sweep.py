@@ -7,27 +7,32 @@ Environment: SHAPES    only those whose name holds one of these words
              COMMANDS  only those whose words hold one of these, separated by `|`
              ENTRIES   of the smallest session (default 3000)
 
-Each is measured at n and 4 n entries. Where that is suspicious, it is measured again at 4 n, 8 n and 16 n, and the
-smallest of three times counts. Exit 0: nothing is above 2.6 per doubling; 1: something is; 2: could not run.
+Each is measured at 4 n entries and, where that takes long enough to tell, at n. What looks suspicious is measured
+again at 4 n, 8 n and 16 n, where the smallest of three times counts. Exit 0: nothing is above 2.6 per doubling; 1: something is; 2: could not run.
 """
 
 import os
+import resource
 import shutil
 import signal
 import sys
 import tempfile
 
-import shapes
+sys.dont_write_bytecode = True
+import shapes  # noqa: E402
 
 # Twice as much may take this many times as long: more than 2 since more of it misses the caches.
 MOST = 2.6
 # Seconds; less at the larger size is noise and the start of the process.
 TOO_SHORT = 0.02
-# Seconds after which a run is ended and counts as too slow.
-TOO_LONG = 60
+# Seconds; a session that takes longer shows well enough how time grows.
+LONG_ENOUGH = 3
+# Seconds of processor time after which a run is ended and counts as too slow.
+TOO_LONG = 20
 
 # FILE is the session, COPY a copy of it that may be changed, OUT a file that does not exist, FIRST and SECOND are ids,
-# and the capitals after `--from` lists of names in the forms that name an entry, with a label for each.
+# the capitals after `--from` lists of names in the forms that name an entry, with a label for each, and EACH is
+# `--entry` with the start of an id for every eighth entry.
 COMMANDS = """
 tree FILE --filter all
 tree FILE --filter all --width 60 --ascii
@@ -57,6 +62,7 @@ tree FILE --search nowhere --filter all --format jsonl
 tree FILE --since 2026-01-02T00:30 --filter all
 tree FILE --leaf FIRST --filter all
 tree FILE --root --filter all
+tree FILE --json EACH
 context FILE
 context FILE --json
 context FILE --as pi
@@ -157,6 +163,9 @@ class Sessions:
         for word in command.split():
             if word in ("IDS", "STARTS", "STEPS", "PROMPTS", "LABELS", "NAMESAKES"):
                 yield self.names(count, word)
+            elif word == "EACH":
+                for at in range(count // 8):
+                    yield from ("--entry", shapes.name(at)[:7])
             elif word == "FILE":
                 yield file
             elif word == "COPY":
@@ -177,17 +186,16 @@ def run(words):
         for stream in range(3):
             os.dup2(null, stream)
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+        resource.setrlimit(resource.RLIMIT_CPU, (TOO_LONG, TOO_LONG))
         try:
             os.execve(words[0], words, environment)
         finally:
             os._exit(127)
-    signal.signal(signal.SIGALRM, lambda *_: os.kill(child, signal.SIGKILL))
-    signal.alarm(TOO_LONG)
     _, status, used = os.wait4(child, 0)
-    signal.alarm(0)
     code = os.waitstatus_to_exitcode(status)
     if code in (101, 127, -signal.SIGSEGV, -signal.SIGABRT):
-        sys.exit(f"error: `{' '.join(words)}` ended with {code}")
+        print(f"error: `{' '.join(words)}` ended with {code}", file=sys.stderr)
+        sys.exit(2)
     return used.ru_utime + used.ru_stime, code != -signal.SIGKILL
 
 
@@ -203,19 +211,29 @@ def seconds(sessions, command, count, runs):
 
 def growth(sessions, command, entries, start):
     """Returns how many times as long twice as much takes, with the times; `None` if it is in proportion."""
-    small = seconds(sessions, command, entries, 1)
     large = seconds(sessions, command, entries * 4, 1)
-    # A look at once costs noise: what is within the limit by far is not looked at again.
-    if large < TOO_SHORT or (large - start) / max(small - start, 1e-4) < (MOST * 0.9) ** 2:
+    if large < TOO_SHORT:
         return None
-    times = [seconds(sessions, command, entries * factor, 3) for factor in (4, 8, 16)]
-    ratios = [(b - start) / max(a - start, 1e-4) for a, b in zip(times, times[1:])]
-    return (ratios[-1], times) if min(ratios) > MOST or times[-1] == float("inf") else None
+    # One run is noisy: what is within the limit by far is not looked at again.
+    small = seconds(sessions, command, entries, 1)
+    ratio = ((large - start) / max(small - start, 1e-4)) ** 0.5
+    if ratio < MOST * 0.9:
+        return None
+    times = [seconds(sessions, command, entries * 4, 3)]
+    for factor in (8, 16):
+        if times[-1] > LONG_ENOUGH:
+            break
+        times.append(seconds(sessions, command, entries * factor, 3 if times[-1] < 0.5 else 1))
+        ratio = (times[-1] - start) / max(times[-2] - start, 1e-4)
+        if ratio < MOST:
+            return None
+    return ratio, times
 
 
 def main():
     if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     binary = os.path.abspath(sys.argv[1])
     work = sys.argv[2] if len(sys.argv) == 3 else "/tmp/session-tree-sweep"
     entries = int(os.environ.get("ENTRIES", "3000"))
@@ -227,7 +245,8 @@ def main():
     start = min(run([binary, "--version"])[0] for _ in range(9))
     found = measured = 0
     print("| session | command | × on twice as much | seconds at 4 n, 8 n, 16 n |\n|---|---|--:|---|")
-    for shape in chosen:
+    for at, shape in enumerate(chosen):
+        print(f"{at + 1} of {len(chosen)}: {shape}", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(dir=work) as folder:
             sessions = Sessions(folder, binary, shape)
             for command in commands:

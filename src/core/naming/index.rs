@@ -117,8 +117,8 @@ impl<'s> NameIndex<'s> {
 #[derive(Debug)]
 struct Ancestry {
     depths: Vec<u32>,
-    /// By entry: one above it; itself for a root. Every second one leads as far again as two below it did,
-    /// as in Myers' skew-binary lists: the way to any ancestor takes a number of steps that is logarithmic.
+    /// By entry: one above it; itself for a root. How far it is follows Myers' skew-binary lists, so that the
+    /// number of steps to any ancestor is logarithmic in the depth.
     far: Vec<NodeId>,
 }
 
@@ -161,7 +161,7 @@ mod tests {
                 _ if at % 7 == 3 => format!("{:03}x", at / 2),
                 _ => format!("{:03}x", at - 1),
             };
-            message(&format!("{at:03}x"), &parent, if at % 3 == 0 { "user" } else { "assistant" }, "words")
+            message(&format!("{at:03}x"), &parent, if at.is_multiple_of(3) { "user" } else { "assistant" }, "words")
         };
         let session = session(&(0..200).map(line).collect::<Vec<_>>());
         let used = NameIndex::new(&session, session.leaf());

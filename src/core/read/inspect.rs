@@ -133,7 +133,7 @@ impl LineNotes {
         self.odd.push(OddLine { line, oddity, detail: u32::try_from(detail).unwrap_or(u32::MAX) });
     }
 
-    /// Gives back memory that is not needed.
+    /// Frees the memory that the lists have beyond their lengths.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.odd.shrink_to_fit();
         self.lost.shrink_to_fit();
