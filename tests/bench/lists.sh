@@ -12,7 +12,7 @@
 #              RUNS  of each program (default 5)
 #              FILES sessions in the store (default 3000)
 #
-# Needs hyperfine, jq and ripgrep (Debian packages: hyperfine jq ripgrep).
+# Needs bash, hyperfine, jq and ripgrep (Debian packages: hyperfine jq ripgrep).
 set -euo pipefail
 export LC_ALL=C
 
@@ -74,7 +74,7 @@ table() {
     commands+=("$2")
     shift 2
   done
-  hyperfine --style none --ignore-failure --warmup 1 --runs "${RUNS:-5}" --export-json "$json" "${commands[@]}" >&2 2>/dev/null
+  hyperfine --shell bash --style none --ignore-failure --warmup 1 --runs "${RUNS:-5}" --export-json "$json" "${commands[@]}" >&2 2>/dev/null
   echo "| $title | median | ÷ session-tree |"
   echo "|---|--:|--:|"
   for at in "${!names[@]}"; do
@@ -86,6 +86,13 @@ table() {
 
 theirs() {
   [ "$peers" = - ] || printf '%q ' "$peers/node_modules/@oven/bun-linux-x64/bin/bun" "$workdir/theirs.mjs" "$1" "$peers" "${@:2}"
+}
+
+# What finds the files with a message that holds one or two words; people write it so.
+script() {
+  local jq='select(.type == "match") | .data | select(.lines.text | fromjson | .message.content | tostring | ascii_downcase
+    | contains("'$1'") and contains("'${3:-$1}'")) | .path.text'
+  printf "rg --json -i %q %q | jq -r %q | sort -u" "$1" "$2" "$jq"
 }
 
 # Leaves out what cannot be run here.
@@ -111,4 +118,6 @@ compare "with totals" "\`list --all --long\`" "$bin list --all --long" \
   "jq on each file" "find $store -name '*.jsonl' | xargs -P 2 -n 1 jq -nc -f $workdir/row.jq"
 compare "with a rare word" "\`list --all --search\`" "$bin list --all --search marmalade" \
   "\`grep -rl\`" "grep -rl marmalade $store" "\`rg -l\`" "rg -l marmalade $store" \
-  "\`rg --json\` and jq" "rg --json marmalade $store | jq -r 'select(.type == \"match\") | .data | select(.lines.text | fromjson | .message.content | tostring | contains(\"marmalade\")) | .path.text' | sort -u"
+  "\`rg --json\` and jq" "$(script marmalade "$store")"
+compare "a folder, with words that most hold" "\`list FOLDER --search\`" "$bin list $project --search 'handler cursor'" \
+  "\`rg --json\` and jq" "$(script handler "$project" cursor)"

@@ -62,6 +62,14 @@ const CASES: &[Case<&str>] = &[
         messages: "user assistant user",
         ..PLAIN
     },
+    Case {
+        file: "d16-cost-of-all-branches",
+        entries: 6,
+        path: "a0000001 a0000005 a0000006",
+        messages: "user user assistant",
+        ..PLAIN
+    },
+    Case { file: "d17-cost-of-subagents", messages: "user assistant toolResult assistant", ..PLAIN },
     Case { file: "d24-usage-without-cost", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
     Case { file: "d25-blob-in-text", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
     Case {

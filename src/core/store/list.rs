@@ -131,7 +131,9 @@ impl SessionList {
     }
 
     /// Notes what was found when all of a row's file was read.
-    pub(super) fn set(&mut self, row: usize, head: SessionHead, totals: Totals) {
+    pub(super) fn set(&mut self, row: usize, mut head: SessionHead, totals: Totals) {
+        let known = self.rows[row].found.as_ref().ok().and_then(|head| head.first_prompt.clone());
+        head.first_prompt = known.or(head.first_prompt);
         (self.rows[row].found, self.rows[row].totals) = (Ok(head), Some(totals));
     }
 

@@ -124,12 +124,12 @@ impl SessionHead {
         Ok(head)
     }
 
-    /// Returns what is known of a session that was read whole.
-    pub(crate) fn whole(session: &Session) -> Result<Self> {
+    /// Returns what is known of a session that was read whole; its first prompt only if that is not known yet.
+    pub(crate) fn whole(session: &Session, has_prompt: bool) -> Result<Self> {
         let header = &session.header;
-        let mut bodies = Bodies::new(session);
         let first_time = || session.nodes().find_map(|node| session.stamp(node).ms());
-        let prompt = session.first_prompt().map(|prompt| bodies.words(prompt)).transpose()?;
+        let prompt = session.first_prompt().filter(|_| !has_prompt);
+        let prompt = prompt.map(|prompt| Bodies::new(session).words(prompt)).transpose()?;
         Ok(Self {
             id: header.id.clone(),
             parent: parent(&header.raw),

@@ -26,13 +26,13 @@ pub(crate) fn holds(
         return Ok(false);
     }
     let view = View { search: Some(Search { query, row, step: &|| {} }), ..View::default() };
-    let words = |traits: Traits| view.keeps(traits, false);
-    let options = LoadOptions { words: &words, calls: view.shows_calls(), usage: false };
+    // Mostly there is a hit, and words of what is behind it would be kept for nothing.
+    let options = LoadOptions { calls: view.shows_calls(), ..LoadOptions::INDEX_ONLY };
     let session = Session::load(source, options, jobs)?;
     if session.name().is_some_and(|name| query.missing_in(name).is_none()) {
         return Ok(true);
     }
-    Ok(!view.show(&mut Bodies::new(&session), session.leaf())?.is_empty)
+    view.finds(&mut Bodies::new(&session), session.leaf())
 }
 
 /// Returns whether a file has every word that must be in its bytes; stops where the last of them is.

@@ -22,10 +22,10 @@ pub(crate) struct WholeRow {
 
 impl WholeRow {
     /// Reads a session whole on up to `jobs` threads.
-    fn read(source: Source, keys: Option<&KeyMaker>, jobs: usize) -> Result<Self> {
+    fn read(source: Source, keys: Option<&KeyMaker>, has_prompt: bool, jobs: usize) -> Result<Self> {
         let options = LoadOptions { usage: true, ..LoadOptions::INDEX_ONLY };
         let session = Session::load(source, options, jobs)?;
-        let head = SessionHead::whole(&session)?;
+        let head = SessionHead::whole(&session, has_prompt)?;
         Ok(Self { head, totals: Totals::of(&session), keys: keys.map(|keys| keys.keys(&session)) })
     }
 }
@@ -39,6 +39,8 @@ pub(crate) struct WholeReader {
     order: Vec<usize>,
     /// The rows that have relatives in the list.
     related: HashSet<usize>,
+    /// The rows whose first prompt was not found at the start of the file.
+    promptless: HashSet<usize>,
 }
 
 /// The families whose sessions are being read.
@@ -74,7 +76,9 @@ pub(crate) fn prepare(list: &SessionList) -> (WholeReader, FamilySums) {
     }
     let reading = |rows: Vec<usize>| FamilyReading { left: rows.len(), rows, keys: HashMap::new() };
     let families = families.into_iter().map(reading).collect();
-    (WholeReader { keys: KeyMaker::default(), order, related }, FamilySums { family, families })
+    let has_prompt = |at: &usize| list.rows()[*at].head().is_some_and(|head| head.first_prompt.is_some());
+    let promptless = order.iter().copied().filter(|at| !has_prompt(at)).collect();
+    (WholeReader { keys: KeyMaker::default(), order, related, promptless }, FamilySums { family, families })
 }
 
 impl WholeReader {
@@ -85,7 +89,8 @@ impl WholeReader {
 
     /// Reads the session of a row whole on up to `jobs` threads.
     pub(crate) fn read(&self, row: usize, source: Source, jobs: usize) -> Result<WholeRow> {
-        WholeRow::read(source, self.related.contains(&row).then_some(&self.keys), jobs)
+        let keys = self.related.contains(&row).then_some(&self.keys);
+        WholeRow::read(source, keys, !self.promptless.contains(&row), jobs)
     }
 }
 

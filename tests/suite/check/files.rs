@@ -82,6 +82,8 @@ const CASES: &[(&str, &str)] = &[
     ("d12-skill-prompt", ""),
     ("d14-search-normalization", ""),
     ("d15-child-before-parent", "6 W031 -2"),
+    ("d16-cost-of-all-branches", ""),
+    ("d17-cost-of-subagents", ""),
     ("d24-usage-without-cost", "3 E019"),
     ("d25-blob-in-text", ""),
     ("d26-cut-after-colon", "3 E006 -1"),
