@@ -14,7 +14,7 @@ use crate::support::data;
 use crate::terminal::pty::Terminal;
 
 /// Command lines that print text or tables of `s.jsonl`, `old.jsonl`, and a folder `sessions`.
-const LINES: [&str; 35] = [
+const LINES: [&str; 38] = [
     "tree s.jsonl",
     "tree s.jsonl --filter all",
     "tree s.jsonl --filter no-tools --root",
@@ -37,6 +37,9 @@ const LINES: [&str; 35] = [
     "context s.jsonl --diff @~3",
     "context s.jsonl --leaf @~3",
     "context old.jsonl",
+    "list .",
+    "list . --long",
+    "list . --long --format table",
     "label s.jsonl",
     "label s.jsonl @~1 again --force",
     "branch s.jsonl",
