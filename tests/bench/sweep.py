@@ -96,6 +96,9 @@ branch FILE --format table
 branch FILE --at --output -
 branch FILE --at SECOND --output OUT
 branch FILE user:1 --dry-run --json
+branch FILE --all --output -
+branch FILE --all --without SECOND --leaf FIRST --output -
+branch FILE --all --anonymize --output -
 navigate FILE FIRST --dry-run
 navigate FILE FIRST --dry-run --json
 navigate FILE --root --dry-run --json

@@ -134,12 +134,12 @@ impl<'s> Bodies<'s> {
             return Ok(found);
         }
         if self.calls.is_none() {
-            self.calls = Some(AnsweredCalls::read(self.session)?);
+            self.calls = Some(all_calls(self.session)?);
         }
         Ok(self.calls.as_ref().and_then(|calls| calls.of(result)).map(str::to_owned))
     }
 
-    pub(super) fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
+    fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
         for node in self.session.callers(result) {
             let entry = self.entry(node)?;
@@ -207,6 +207,59 @@ pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> 
     lines::rewrite(object, links, kept)
 }
 
+/// Finds the calls of all results.
+fn all_calls(session: &Session) -> Result<AnsweredCalls> {
+    let mut bodies = Bodies::new(session);
+    AnsweredCalls::find(session, &mut |node, each| {
+        each(bodies.entry(node)?);
+        Ok(())
+    })
+}
+
 fn changed(session: &Session, node: NodeId) -> Error {
     Error::Changed { line: Some(session.line(node)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bodies, all_calls};
+    use crate::core::session::sample::{calls, node, result, session};
+
+    #[test]
+    fn the_calls_of_all_results_are_those_that_are_looked_up_one_by_one() {
+        let lines = [
+            calls("a1", "", &[("read", "one"), ("read", "two"), ("read", "three")]),
+            result("r1", "a1", "call-1"),
+            result("r2", "a1", "call-2"),
+            calls("a2", "r1", &[("edit", "four"), ("edit", "five")]),
+            // The nearest message that has the call counts, and nothing below or beside.
+            result("r3", "a2", "call-0"),
+            result("r4", "a2", "call-2"),
+            result("r5", "r2", "call-0"),
+            result("r6", "a2", "call-7"),
+            calls("a1", "r6", &[]).replace("\"a1\"", "\"a3\""),
+            // Of two calls with one id the first counts.
+            calls("a4", "a3", &[("read", "six"), ("read", "seven")]).replace("call-1", "call-0"),
+            result("r7", "a4", "call-0"),
+            result("r8", "", "call-0"),
+        ];
+        let session = session(&lines);
+        let found = all_calls(&session).unwrap();
+        for (id, expected) in [
+            ("r1", "[read: two]"),
+            ("r2", "[read: three]"),
+            ("r3", "[edit: four]"),
+            ("r4", "[read: three]"),
+            ("r5", "[read: one]"),
+            ("r6", ""),
+            ("r7", "[read: six]"),
+            ("r8", ""),
+            ("a1", ""),
+        ] {
+            let node = node(&session, id).unwrap();
+            assert_eq!(found.of(node).unwrap_or_default(), expected, "{id}");
+            let looked_up = Bodies::new(&session).find_call(node).unwrap();
+            assert_eq!(looked_up.as_deref().unwrap_or_default(), expected, "{id}");
+        }
+    }
 }

@@ -5,9 +5,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 
-use super::body::Bodies;
 use super::{NodeId, Session};
-use crate::core::entry::{Role, preview};
+use crate::core::entry::{Entry, Role, preview};
 use crate::core::error::Result;
 
 /// The row texts of the calls that results answer.
@@ -17,6 +16,9 @@ pub(super) struct AnsweredCalls {
     /// By result: its text.
     text_of: HashMap<NodeId, usize>,
 }
+
+/// Reads an entry, and hands it to a function.
+pub(super) type EntryReader<'r> = dyn FnMut(NodeId, &mut dyn FnMut(Entry<'_>)) -> Result<()> + 'r;
 
 /// A message that may hold the call of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,17 +32,17 @@ struct Candidate {
 }
 
 impl AnsweredCalls {
-    /// Finds the calls of all results, each in the nearest message above that has it.
+    /// Finds the calls of all results, each in the nearest message above that has it. `read` hands entries
+    /// over.
     ///
     /// # Errors
-    /// As [`Bodies::entry`].
-    pub(super) fn read(session: &Session) -> Result<Self> {
-        let mut bodies = Bodies::new(session);
+    /// Those of `read`.
+    pub(super) fn find(session: &Session, read: &mut EntryReader<'_>) -> Result<Self> {
         let mut candidates = Vec::new();
         for result in session.nodes().filter(|&node| session.traits(node).role == Role::ToolResult) {
-            let Some(call) = bodies.entry(result)?.tool_call_id().map(|id| session.hasher.hash_one(&*id)) else {
-                continue;
-            };
+            let mut call = None;
+            read(result, &mut |entry| call = entry.tool_call_id().map(|id| session.hasher.hash_one(&*id)))?;
+            let Some(call) = call else { continue };
             let callers = session.callers(result).zip(0_u8..);
             candidates.extend(callers.map(|(caller, rank)| Candidate { caller, call, result, rank }));
         }
@@ -48,77 +50,37 @@ impl AnsweredCalls {
         let mut found = Self::default();
         let mut ranks: HashMap<NodeId, u8> = HashMap::new();
         for own in candidates.chunk_by(|a, b| a.caller == b.caller) {
-            let mut seen = HashSet::new();
-            for call in bodies.entry(own[0].caller)?.calls() {
-                let Some(id) = call.id().map(|id| session.hasher.hash_one(&*id)) else { continue };
-                let from = own.partition_point(|candidate| candidate.call < id);
-                let answers = own[from..].iter().take_while(|candidate| candidate.call == id);
-                // Of several calls with one id the first counts.
-                if answers.clone().next().is_none() || !seen.insert(id) {
-                    continue;
-                }
-                let mut text = String::new();
-                preview::call(&mut text, &call.name().unwrap_or_default(), call.arguments());
-                for answer in answers {
-                    let rank = ranks.entry(answer.result).or_insert(u8::MAX);
-                    if answer.rank < *rank {
-                        *rank = answer.rank;
-                        found.text_of.insert(answer.result, found.texts.len());
-                    }
-                }
-                found.texts.push(text);
-            }
+            read(own[0].caller, &mut |entry| found.add(session, entry, own, &mut ranks))?;
         }
         Ok(found)
+    }
+
+    /// Adds the calls of a message that are the nearest so far of its candidates.
+    fn add(&mut self, session: &Session, entry: Entry<'_>, own: &[Candidate], ranks: &mut HashMap<NodeId, u8>) {
+        let mut seen = HashSet::new();
+        for call in entry.calls() {
+            let Some(id) = call.id().map(|id| session.hasher.hash_one(&*id)) else { continue };
+            let from = own.partition_point(|candidate| candidate.call < id);
+            let answers = own[from..].iter().take_while(|candidate| candidate.call == id);
+            // Of several calls with one id the first counts.
+            if answers.clone().next().is_none() || !seen.insert(id) {
+                continue;
+            }
+            let mut text = String::new();
+            preview::call(&mut text, &call.name().unwrap_or_default(), call.arguments());
+            for answer in answers {
+                let rank = ranks.entry(answer.result).or_insert(u8::MAX);
+                if answer.rank < *rank {
+                    *rank = answer.rank;
+                    self.text_of.insert(answer.result, self.texts.len());
+                }
+            }
+            self.texts.push(text);
+        }
     }
 
     /// Returns the text of the call that a result answers.
     pub(super) fn of(&self, result: NodeId) -> Option<&str> {
         self.text_of.get(&result).map(|&at| self.texts[at].as_str())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::AnsweredCalls;
-    use crate::core::session::body::Bodies;
-    use crate::core::session::sample::{calls, node, result, session};
-
-    #[test]
-    fn the_calls_of_all_results_are_those_that_are_looked_up_one_by_one() {
-        let lines = [
-            calls("a1", "", &[("read", "one"), ("read", "two"), ("read", "three")]),
-            result("r1", "a1", "call-1"),
-            result("r2", "a1", "call-2"),
-            calls("a2", "r1", &[("edit", "four"), ("edit", "five")]),
-            // The nearest message that has the call counts, and nothing below or beside.
-            result("r3", "a2", "call-0"),
-            result("r4", "a2", "call-2"),
-            result("r5", "r2", "call-0"),
-            result("r6", "a2", "call-7"),
-            calls("a1", "r6", &[]).replace("\"a1\"", "\"a3\""),
-            // Of two calls with one id the first counts.
-            calls("a4", "a3", &[("read", "six"), ("read", "seven")]).replace("call-1", "call-0"),
-            result("r7", "a4", "call-0"),
-            result("r8", "", "call-0"),
-        ];
-        let session = session(&lines);
-        let found = AnsweredCalls::read(&session).unwrap();
-        for (id, expected) in [
-            ("r1", "[read: two]"),
-            ("r2", "[read: three]"),
-            ("r3", "[edit: four]"),
-            ("r4", "[read: three]"),
-            ("r5", "[read: one]"),
-            ("r6", ""),
-            ("r7", "[read: six]"),
-            ("r8", ""),
-            ("a1", ""),
-        ] {
-            let node = node(&session, id).unwrap();
-            assert_eq!(found.of(node).unwrap_or_default(), expected, "{id}");
-            let looked_up = Bodies::new(&session).find_call(node).unwrap();
-            assert_eq!(looked_up.as_deref().unwrap_or_default(), expected, "{id}");
-        }
     }
 }
