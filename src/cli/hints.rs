@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::cmd::help::PAGES;
-use crate::core::naming::session::LATEST;
+use crate::core::naming::files::is_session_name;
+use crate::core::naming::session::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
@@ -40,6 +41,12 @@ const MEANT: [(&[&str], &str); 23] = [
 pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> {
     let (kind, guess) = match error.kind() {
         ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        ErrorKind::UnknownArgument => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+            let hint = argument_for(command?, word)?;
+            error.remove(ContextKind::SuggestedArg);
+            return Some(hint);
+        }
         ErrorKind::MissingRequiredArgument if command == Some("navigate") => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
             let hint = "`--root` instead of ENTRY goes to before the first entry";
@@ -66,7 +73,7 @@ pub(super) fn near(error: &Error, command: Option<&str>) -> String {
 
 /// Returns a command line for a word that is not a command.
 fn command_for(word: &str) -> Option<String> {
-    if word == LATEST || Path::new(word).is_file() {
+    if word == LATEST || word == CURRENT || Path::new(word).is_file() {
         return Some(format!("session-tree tree {}", shell_word(word.as_ref())));
     }
     if let Some((topic, _)) = PAGES.iter().find(|(topic, _)| *topic == word) {
@@ -76,14 +83,34 @@ fn command_for(word: &str) -> Option<String> {
     known.map(|(_, line)| format!("session-tree {line}"))
 }
 
+/// Says what to do with a second session.
+fn argument_for(command: &str, word: &str) -> Option<String> {
+    let takes_one = ["label", "navigate", "branch"].contains(&command);
+    let is_file = is_session_name(Path::new(word)) || Path::new(word).is_file();
+    (takes_one && is_file).then(|| format!("`{command}` takes one session: run it once for each"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use clap::{CommandFactory, Parser};
 
-    use super::MEANT;
+    use super::{MEANT, argument_for};
     use crate::cli::Cli;
+
+    #[test]
+    fn what_is_one_too_many_gets_a_hint_that_fits() {
+        for (command, word, expected) in [
+            ("branch", "other.jsonl", Some("`branch` takes one session: run it once for each")),
+            ("label", "Cargo.toml", Some("`label` takes one session: run it once for each")),
+            ("label", "user:1", None),
+            ("check", "other.jsonl", None),
+            ("tree", "other.jsonl", None),
+        ] {
+            assert_eq!(argument_for(command, word).as_deref(), expected, "{command} {word}");
+        }
+    }
 
     #[test]
     fn every_hint_is_a_command_line_and_every_word_is_free() {

@@ -37,7 +37,7 @@ impl Task for ContextArgs {
         self.check()?;
         let Some(session) = self.sessions.one() else { return many::run(&self, app) };
         self.session = session;
-        self.session.find(app)?;
+        self.session.find(app, false)?;
         self.print(app).about(&self.session.session)?;
         Ok(ExitCode::SUCCESS)
     }

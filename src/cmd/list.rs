@@ -41,7 +41,7 @@ impl Task for ListArgs {
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.check()?;
         let query = query(self.search.as_deref(), self.regex)?;
-        let family = self.family.take().map(|word| lookup::file(app, &word).map(|file| file.unwrap_or(word)));
+        let family = self.family.take().map(|word| lookup::file(app, &word, false).map(|file| file.unwrap_or(word)));
         let family = family.transpose()?;
         let mut list = self.read(app, family.as_deref())?;
         self.choose(app, &mut list, family.as_deref());
@@ -88,7 +88,7 @@ impl ListArgs {
     /// Reads the ends of all files.
     fn read(&self, app: &App, family: Option<&Path>) -> Result<SessionList> {
         let given = match self.is_of_agents() {
-            true => folders::sessions().into_iter().filter(|folder| folder.is_dir()).collect(),
+            true => folders::sessions().all(),
             false => paths::with_listed(&self.paths, self.files_from.as_deref())?,
         };
         let named: HashSet<_> = given.iter().cloned().collect();

@@ -12,16 +12,17 @@ use super::paths::{self, Listed};
 use crate::core::error::problem::WarningKind;
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::files::{self, Named, PassedOver, Searched};
+use crate::core::naming::session::LATEST;
 use crate::core::words::shell_word;
 use crate::ui::report::Failure;
 
 /// The sessions that a command works on.
 #[derive(Debug, Args)]
 pub(super) struct SessionsArg {
-    /// Files, folders, ids or their starts, latest, or - (stdin)
+    /// Files, folders, ids, latest, current, - [default: latest]
     ///
     /// One session is shown by itself. Several, and those that are found in folders, come one after the other.
-    #[arg(id = "session", value_name = "SESSION", required_unless_present = "files_from")]
+    #[arg(id = "session", value_name = "SESSION")]
     sessions: Vec<PathBuf>,
     #[command(flatten)]
     listed: Listed,
@@ -32,6 +33,7 @@ impl SessionsArg {
     /// and a stream with a name may be of several.
     pub(super) fn one(&self) -> Option<SessionArg> {
         match &self.sessions[..] {
+            [] if self.listed.is_empty() => Some(SessionArg::new(LATEST.into())),
             [session] if self.listed.is_empty() && !session.is_dir() => Some(SessionArg::new(session.clone())),
             _ => None,
         }
@@ -44,7 +46,9 @@ impl SessionsArg {
     pub(super) fn files(&self, app: &App) -> Result<Vec<Named>> {
         let mut paths = self.sessions.clone();
         for path in &mut paths {
-            *path = lookup::file(app, path).map_err(|error| self.hinted(error, path))?.unwrap_or_else(|| path.clone());
+            *path = lookup::file(app, path, false)
+                .map_err(|error| self.hinted(error, path))?
+                .unwrap_or_else(|| path.clone());
         }
         Ok(files::find(self.listed.with(&paths)?, Searched::Packed))
     }

@@ -46,7 +46,7 @@ impl Task for TreeArgs {
         let query = self.search.query()?;
         let Some(session) = one else { return many::run(&self, app, query.as_ref()) };
         self.session = session;
-        self.session.find(app)?;
+        self.session.find(app, false)?;
         let file = &self.session.session;
         let mut output = Output::new();
         let is_shown = self.show(app, query.as_ref(), &mut output, app.jobs, None, |keep| app.load(file, keep));

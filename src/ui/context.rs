@@ -191,6 +191,31 @@ fn elsewhere(text: &TextElsewhere<'_>) -> String {
     }
 }
 
+/// Prints the text of an entry and nothing else: no role, no call, no thinking. For a file it is as it was
+/// written, but for what a terminal might obey.
+///
+/// # Errors
+/// [`io::Error`] of the output.
+pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()> {
+    let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
+    let mut parts: Vec<_> = ["summary", "output"].iter().filter_map(|name| object.get_str(name)).collect();
+    let files = object.get("files");
+    parts.extend(files.iter().flat_map(|files| files.elements()).filter_map(|file| file.get_str("content")));
+    let content = entry.content();
+    parts.extend(content.and_then(Raw::str));
+    let blocks = content.iter().flat_map(|content| content.elements());
+    let texts = blocks.filter(|block| block.get_str("type").as_deref() == Some("text"));
+    parts.extend(texts.filter_map(|block| block.get_str("text")));
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        let is_terminal = output.is_terminal();
+        output.text(&if is_terminal { escape::lines(part) } else { escape::text(part) })?;
+        if !part.ends_with('\n') {
+            output.text("\n")?;
+        }
+    }
+    Ok(())
+}
+
 fn block(block: Raw<'_>) -> String {
     let text = |name: &str| block.get_str(name).unwrap_or_default().into_owned();
     let kind = text("type");

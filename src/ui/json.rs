@@ -160,6 +160,9 @@ pub(crate) struct LabelChange<'a> {
     pub label: Option<&'a str>,
     /// The label before.
     pub was: Option<&'a str>,
+    /// The entries that it was taken from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<&'a [String]>,
     /// The ids of the new entries.
     pub written: &'a [String],
     /// False if the line is in the file, but could not be synced to the disk.

@@ -13,6 +13,7 @@ pub mod excerpt;
 pub mod exit;
 pub mod fit;
 pub mod graph;
+pub mod interrupts;
 pub mod json;
 pub mod jsonl;
 pub mod label;

@@ -20,7 +20,7 @@ pub(super) fn run(app: &App, paths: &Paths, form: FindingFormat) -> Result<ExitC
     }
     let mut given = paths.given()?;
     for path in &mut given {
-        *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
+        *path = lookup::file(app, path, false)?.unwrap_or_else(|| path.clone());
     }
     let [Named { path, .. }] = &files::find(given, Searched::Plain)[..] else {
         return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());

@@ -17,6 +17,7 @@ use crate::core::context::forms::request::Api;
 #[command(after_long_help = crate::cmd::naming("\
 Examples:
   session-tree context session.jsonl                   a transcript
+  session-tree context current --stats                 what fills your own
   session-tree context session.jsonl --leaf label:wip  seen from a label
   session-tree context session.jsonl --leaf user:1~    before the last prompt
   session-tree context session.jsonl --leaf @~3 --json

@@ -24,7 +24,7 @@ use crate::core::tree::view::Scope;
 #[command(after_long_help = super::super::naming("\
 Examples:
   session-tree tree session.jsonl                     the conversation
-  session-tree tree latest                            the newest one held here
+  session-tree tree                                   the newest one held here
   session-tree tree session.jsonl --filter user-only  only the prompts
   session-tree tree session.jsonl --branches          its forks and their ends
   session-tree tree session.jsonl --tips              one row per branch
@@ -34,6 +34,7 @@ Examples:
   session-tree tree session.jsonl --path --leaf label:wip
   session-tree tree session.jsonl --entry user:1      the last prompt, whole
   session-tree tree session.jsonl --entry @~3         what led to the leaf
+  session-tree tree session.jsonl --entry assistant:1 --body > answer.md
   session-tree tree session.jsonl --filter all --format jsonl | jq -r .id
   session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
 pub struct TreeArgs {
@@ -82,6 +83,9 @@ pub struct TreeArgs {
         "search", "path", "children", "roots", "below", "full", "filter", "branches", "tips", "depth", "since", "until",
     ])]
     pub(super) entry: Vec<String>,
+    /// Print only the text of the entry, as it was written (with --entry)
+    #[arg(long, hide_short_help = true, requires = "entry")]
+    pub(super) body: bool,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY")]
     pub(super) leaf: Option<String>,

@@ -22,6 +22,11 @@ pub(super) fn check(args: &TreeArgs, are_several: bool) -> Result<()> {
             "`--entry` goes with `--format text`, `json` or `jsonl`",
             "leave `--format` out",
         ),
+        (
+            args.body && format != Format::Text,
+            "`--body` goes with `--format text`",
+            "leave one of them out: JSON has the text in the entry",
+        ),
         (args.tips && is_picture, "`--tips` is a list, of which there is no picture", "use `--branches`"),
         (are_several && is_whole, "`--entry` is for one session", "name the session alone"),
         (are_several && is_picture, "there is a picture of one session only", "name the session alone"),

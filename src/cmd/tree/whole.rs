@@ -64,6 +64,12 @@ impl Printer<'_> {
             }
             return Ok(list.end(self.output)?);
         }
+        if self.args.body {
+            for node in nodes {
+                transcript::text_alone(self.bodies.entry(node)?, self.output)?;
+            }
+            return Ok(());
+        }
         for (at, node) in nodes.into_iter().enumerate() {
             if at > 0 {
                 self.output.text("\n")?;

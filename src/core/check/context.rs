@@ -212,7 +212,7 @@ fn compactions(
         if context::remote_history(entry).is_some() {
             continue;
         }
-        let kept = entry.get_str("firstKeptEntryId").unwrap_or_default();
+        let kept = entry.get_id("firstKeptEntryId").unwrap_or_default();
         if kept.is_empty() || kept == session.id(node) {
             let tail = entry.get("retainedTail").map_or(0, |tail| tail.elements().count());
             if tail > 0 && last == Some(node) {

@@ -39,7 +39,7 @@ fn edits(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Edits> {
     let mut edits = Edits::new();
     for &edit in path.iter().filter(|&&node| session.traits(node).kind == Kind::ContextEdit) {
         let entry = bodies.entry(edit)?;
-        if let Some(target) = entry.get_str("targetId").and_then(|id| session.find(&id)) {
+        if let Some(target) = entry.get_id("targetId").and_then(|id| session.find(&id)) {
             edits.insert(target, (edit, entry.get("replacement").is_none_or(Raw::is_null)));
         }
     }
@@ -92,7 +92,7 @@ impl ContextBuilder {
                 self.take_all(bodies, &path[kept..at], Some(Role::System))?;
             }
             Kind::Reset => {
-                let first = bodies.entry(path[at])?.get_str("firstKeptEntryId").unwrap_or_default().into_owned();
+                let first = bodies.entry(path[at])?.get_id("firstKeptEntryId").unwrap_or_default().into_owned();
                 let kept = self.first_kept(session, &path[..=at], &first).unwrap_or(at);
                 let turns = turns(bodies, &path[kept..at])?;
                 self.take_all(bodies, &turns, None)?;
@@ -114,10 +114,10 @@ impl ContextBuilder {
         let summary = if is_pi { ContextMessage::PiCompaction(node) } else { ContextMessage::Compaction(node) };
         self.context.messages.push(summary);
         if !is_pi && remote_history(entry).is_some() {
-            let through = entry.get_str("providerReplayThroughEntryId").and_then(|id| place(session, &path[..at], &id));
+            let through = entry.get_id("providerReplayThroughEntryId").and_then(|id| place(session, &path[..at], &id));
             return Ok(through.map_or(at, |through| through + 1));
         }
-        let first = entry.get_str("firstKeptEntryId").unwrap_or_default();
+        let first = entry.get_id("firstKeptEntryId").unwrap_or_default();
         Ok(self.first_kept(session, &path[..=at], &first).unwrap_or(at))
     }
 

@@ -258,6 +258,11 @@ impl<'l> Entry<'l> {
         self.get(name)?.str()
     }
 
+    /// Returns a member of the entry that is the id of an entry.
+    pub(crate) fn get_id(self, name: &str) -> Option<Cow<'l, str>> {
+        self.get(name)?.id()
+    }
+
     /// Searches for a member of the entry; not fast, since it parses the entry again.
     pub fn get(self, name: &str) -> Option<Raw<'l>> {
         self.object().get(name)
@@ -280,12 +285,12 @@ impl<'l> Entry<'l> {
 
     /// Returns the id, if it is a string and not empty.
     pub fn id(self) -> Option<Cow<'l, str>> {
-        self.str_at(self.scan.id).filter(|id| !id.is_empty())
+        self.id_at(self.scan.id)
     }
 
     /// Returns the parent's id, if it is a string and not empty.
     pub(crate) fn parent_id(self) -> Option<Cow<'l, str>> {
-        self.str_at(self.scan.parent).filter(|id| !id.is_empty())
+        self.id_at(self.scan.parent)
     }
 
     /// Returns whether `parentId` is null, which says that the entry is a root; it may also be missing.
@@ -422,6 +427,10 @@ impl<'l> Entry<'l> {
 
     fn str_at(self, span: Span) -> Option<Cow<'l, str>> {
         self.raw_at(span)?.str()
+    }
+
+    fn id_at(self, span: Span) -> Option<Cow<'l, str>> {
+        self.raw_at(span)?.id().filter(|id| !id.is_empty())
     }
 }
 

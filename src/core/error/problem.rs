@@ -56,8 +56,11 @@ listed! {
         PassedOver = "passed-over",
         /// a label with `--leaf` moves the leaf to another branch
         LeafMoved = "leaf-moved",
-        /// the leaf is already there; the other options of the move did nothing
+        /// the leaf is already there; the other options of the move did nothing; or a label with `--leaf` was there,
+        /// so that the leaf stays
         Noop = "noop",
+        /// another entry has the label that was set, so that it names none of them
+        SharedLabel = "shared-label",
         /// the new session ends between a tool call and its result
         UnansweredCall = "unanswered-call",
         /// what is left behind has no text: moved without a summary

@@ -10,6 +10,7 @@ use crate::core::disk::backup::Backup;
 use crate::core::disk::write::{self, Place, SideEffects, WriteOptions};
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
+use crate::core::read::load;
 use crate::core::read::source::{FileState, Source, is_named_gzip};
 use crate::core::words::listed;
 
@@ -90,7 +91,12 @@ impl MigratedFile {
     }
 
     fn failed(from: Option<u32>, error: Error) -> Self {
-        let is_session = !matches!(error, Error::NotASession { .. } | Error::Foreign(_) | Error::Empty);
+        // A session whose header is damaged is one all the same.
+        let is_session = match &error {
+            Error::NotASession { why, .. } => *why == load::DAMAGED,
+            Error::Foreign(_) | Error::Empty => false,
+            _ => true,
+        };
         let status = if is_session { MigrationStatus::Failed } else { MigrationStatus::NotASession };
         Self { from, to: from, status, error: Some(error), effects: SideEffects::default() }
     }
@@ -360,6 +366,9 @@ mod tests {
         );
         scene.write("s.jsonl", "text\n");
         assert_eq!(scene.migrate(|| {}, || {}).status, MigrationStatus::NotASession);
+        // Its header was one.
+        scene.write("s.jsonl", "{\"type\":\"session\",\"id\":\n");
+        assert_eq!(scene.migrate(|| {}, || {}).status, MigrationStatus::Failed);
     }
 
     #[test]

@@ -1,8 +1,13 @@
 //! What is needed to find many entries by name: one name is found by looking through the entries, which
 //! takes as long for each further one; the index answers all others at once.
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
 
+use super::leaf::{CountedTurn, below_marks};
+use crate::core::error::Result;
+use crate::core::json::text::shown_id;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
 
@@ -17,16 +22,27 @@ pub(super) struct NameIndex<'s> {
     /// How many entries were looked at.
     looked_at: Cell<usize>,
     by_id: OnceCell<Vec<NodeId>>,
-    /// The prompts on the path to the leaf, the last one first.
-    prompts: OnceCell<Vec<NodeId>>,
+    /// The prompts on the path to the leaf, and the answers, the last ones first.
+    turns: [OnceCell<Vec<NodeId>>; 2],
+    leaf_without_marks: Cell<Option<NodeId>>,
     ancestry: OnceCell<Ancestry>,
+    /// The entries whose ids are shown in another form, by that.
+    by_shown: OnceCell<HashMap<String, Vec<NodeId>>>,
 }
 
 impl<'s> NameIndex<'s> {
     /// Starts with nothing.
     pub(super) fn new(session: &'s Session, leaf: Option<NodeId>) -> Self {
-        let (by_id, prompts, ancestry) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { session, leaf, looked_at: Cell::new(0), by_id, prompts, ancestry }
+        Self {
+            session,
+            leaf,
+            looked_at: Cell::new(0),
+            by_id: OnceCell::new(),
+            turns: [OnceCell::new(), OnceCell::new()],
+            leaf_without_marks: Cell::new(None),
+            ancestry: OnceCell::new(),
+            by_shown: OnceCell::new(),
+        }
     }
 
     /// Counts entries that are looked at, and returns whether there were too many to go on like that.
@@ -53,11 +69,39 @@ impl<'s> NameIndex<'s> {
         found
     }
 
-    /// Returns a prompt on the path to the leaf; the last one has the number 0.
-    pub(super) fn prompt(&self, number: usize) -> Option<NodeId> {
-        let session = self.session;
-        let prompts = || session.ancestors(self.leaf).filter(|&node| session.is_user(node)).collect();
-        self.prompts.get_or_init(prompts).get(number).copied()
+    /// Returns the entries whose ids are shown as a name, although they are others: a lone surrogate cannot be
+    /// shown.
+    pub(super) fn shown_as(&self, name: &str) -> &[NodeId] {
+        if !name.contains(char::REPLACEMENT_CHARACTER) {
+            return &[];
+        }
+        let by_shown = self.by_shown.get_or_init(|| {
+            let mut by_shown: HashMap<String, Vec<NodeId>> = HashMap::new();
+            for node in self.session.nodes() {
+                if let Cow::Owned(shown) = shown_id(self.session.id(node)) {
+                    by_shown.entry(shown).or_default().push(node);
+                }
+            }
+            by_shown
+        });
+        by_shown.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns a message on the path to the leaf; the last one has the number 0.
+    pub(super) fn turn(&self, turn: CountedTurn, number: usize) -> Option<NodeId> {
+        let known = &self.turns[usize::from(turn == CountedTurn::Assistant)];
+        known.get_or_init(|| turn.of(self.session, self.leaf).collect()).get(number).copied()
+    }
+
+    /// Returns the entry that the leaf is about; `None` without a leaf.
+    ///
+    /// # Errors
+    /// As [`below_marks`].
+    pub(super) fn leaf_without_marks(&self) -> Result<Option<NodeId>> {
+        if self.leaf_without_marks.get().is_none() {
+            self.leaf_without_marks.set(self.leaf.map(|leaf| below_marks(self.session, leaf)).transpose()?);
+        }
+        Ok(self.leaf_without_marks.get())
     }
 
     /// Returns the entry that is some steps above one.
@@ -105,7 +149,7 @@ impl Ancestry {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOKS, NameIndex};
+    use super::{CountedTurn, LOOKS, NameIndex};
     use crate::core::session::sample::{message, session};
 
     /// Checks that what is found by the index is what is found by looking, on a chain with twigs.
@@ -133,9 +177,10 @@ mod tests {
             }
         }
         assert!(used.by_id.get().is_some() && used.ancestry.get().is_some());
-        let prompts: Vec<_> = (0..).map_while(|number| used.prompt(number)).collect();
-        let expected: Vec<_> = session.ancestors(session.leaf()).filter(|&node| session.is_user(node)).collect();
-        assert_eq!(prompts, expected);
+        for turn in [CountedTurn::User, CountedTurn::Assistant] {
+            let found: Vec<_> = (0..).map_while(|number| used.turn(turn, number)).collect();
+            assert_eq!(found, turn.of(&session, session.leaf()).collect::<Vec<_>>());
+        }
     }
 
     /// Checks that no entry takes many steps up: in a chain of 4096 at most twice the logarithm.

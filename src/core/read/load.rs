@@ -205,6 +205,7 @@ pub(crate) const NO_ID: &str = "its header has no string `id`";
 /// Finds and reads the header (help rules, "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<SessionStart> {
     use crate::core::error::Error::{Empty, Foreign, NotASession};
+    source.check_first_line()?;
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
@@ -446,7 +447,7 @@ impl FilePart {
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
                 let text = &mut self.label_text;
-                let target = store(text, entry.get_str("targetId"));
+                let target = store(text, entry.get_id("targetId"));
                 let label = store(text, entry.get_str("label").filter(|label| !label.is_empty()));
                 self.labels.push(LabelLine { entry: place, target, label });
             }
@@ -507,7 +508,7 @@ fn placing(text: &mut String, entry: Entry<'_>) -> Option<Placing> {
     let mut place = |raw: Option<Raw<'_>>| match raw {
         Some(raw) if raw.kind() == ValueKind::Null => StrRef::ABSENT,
         raw => raw
-            .and_then(Raw::str)
+            .and_then(Raw::id)
             .filter(|id| !id.is_empty())
             .map_or(StrRef::LACKING, |id| StrRef::push(text, |text| text.push_str(&id))),
     };

@@ -11,6 +11,9 @@ use crate::core::session::{NodeId, Session};
 /// How many bytes are read at once while entries are asked for in the order of the file.
 const AHEAD: usize = 256 * 1024;
 
+/// The `customType` of the custom entry that saves a move of the leaf, which keeps it apart from others.
+pub(crate) const SAVED_MOVE: &str = "session-tree/leaf";
+
 /// Reads entries of one session, one at a time; fastest in the order of the file.
 #[derive(Debug)]
 pub struct Bodies<'s> {
@@ -52,6 +55,15 @@ impl<'s> Bodies<'s> {
         let object = &self.window[start..start + len];
         self.migrated = upgrade(self.session, node, object).into_owned();
         self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
+    }
+
+    /// Returns whether an entry only saves a move of the leaf.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub(crate) fn is_saved_move(&mut self, node: NodeId) -> Result<bool> {
+        let is_custom = self.session.traits(node).kind == Kind::Custom;
+        Ok(is_custom && self.entry(node)?.get_str("customType").as_deref() == Some(SAVED_MOVE))
     }
 
     /// Returns the bytes at the place of an entry, which may be something else by now.

@@ -10,6 +10,7 @@ use super::row::{SessionHead, SessionRow};
 use super::totals::{EntryCounts, Totals};
 use crate::core::error::Error;
 use crate::core::naming::files::PassedOver;
+use crate::core::naming::folder::FolderAndAbove;
 use crate::core::read::source::FileState;
 
 /// Sessions, and which of them are listed.
@@ -83,23 +84,13 @@ impl SessionList {
     /// Keeps the sessions of a working folder; if it has none, those of the nearest folder above that has
     /// some. Returns the folder.
     pub(crate) fn keep_held(&mut self, cwd: &Path) -> Option<PathBuf> {
-        // Many sessions name the same few folders, and each costs system calls.
-        let mut real: HashMap<&str, PathBuf> = HashMap::new();
-        for head in self.listed.iter().filter_map(|&at| self.rows[at].head()) {
-            let Some(named) = head.cwd.as_deref().filter(|cwd| cwd.starts_with('/')) else { continue };
-            real.entry(named).or_insert_with(|| fs::canonicalize(named).unwrap_or_else(|_| PathBuf::from(named)));
-        }
-        let here = fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-        let is_held = |at: usize, folder: &Path| {
-            let named = self.rows[at].head().and_then(|head| head.cwd.as_deref());
-            named.is_some_and(|named| Path::new(named) == folder || real.get(named).is_some_and(|real| real == folder))
-        };
-        let folder = here.ancestors().find(|folder| self.listed.iter().any(|&at| is_held(at, folder)));
-        let kept = self.listed.iter().copied();
-        let kept = kept.filter(|&at| folder.is_some_and(|folder| is_held(at, folder))).collect();
-        let folder = folder.map(Path::to_owned);
-        self.listed = kept;
-        folder
+        let mut folder = FolderAndAbove::new(cwd);
+        let mut up = |at: usize| folder.steps_up_to(self.rows[at].head()?.cwd.as_deref()?);
+        let steps: Vec<_> = self.listed.iter().map(|&at| (at, up(at))).collect();
+        let nearest = steps.iter().filter_map(|(_, up)| *up).min();
+        let kept = steps.into_iter().filter(|(_, up)| up.is_some() && *up == nearest);
+        self.listed = kept.map(|(at, _)| at).collect();
+        cwd.ancestors().nth(nearest?).map(Path::to_owned)
     }
 
     /// Keeps the first so many rows of an order.

@@ -325,3 +325,27 @@ fn random_sound_files_have_no_errors() {
     }
     assert!(count > 5, "{count} files");
 }
+
+#[test]
+fn folder_without_session_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::create_dir_all(at("bare/below")).unwrap();
+    fs::create_dir_all(at("other")).unwrap();
+    fs::create_dir_all(at("full/below")).unwrap();
+    fs::write(at("other/claude.jsonl"), "{\"type\":\"summary\",\"leafUuid\":\"x\"}\n").unwrap();
+    fs::write(at("full/below/s.jsonl"), format!("{HEADER}\n{}\n", message("aaaa1111", "", "user", "x"))).unwrap();
+    fs::write(at("list"), "\n").unwrap();
+    for (args, code, bare) in [
+        (vec![at("bare")], 2, 1),
+        (vec![at("other")], 2, 1),
+        (vec![at("full")], 0, 0),
+        (vec![at("full"), at("bare"), at("other")], 2, 2),
+        (vec![at("")], 0, 0),
+        (vec!["--files-from".to_owned(), at("list")], 2, 0),
+    ] {
+        let run = run([&["check".to_owned()], &args[..]].concat());
+        let found = run.stderr.matches("there is no session in this folder").count();
+        assert_eq!((run.code, found), (code, bare), "{args:?}: {run:?}");
+    }
+}

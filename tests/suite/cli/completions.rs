@@ -146,7 +146,7 @@ fn entries_of_the_session_on_the_line_are_offered() {
     let offered = |words: &[&str]| offered(Path::new("/"), words);
     let names = offered(&["navigate", &demo, ""]);
     assert_eq!(names[..3], ["@", "user:1", "user:2"]);
-    assert_eq!(names[6..9], ["label:green", "label:plan-b", "label:bisected"]);
+    assert_eq!(names[7..10], ["label:green", "label:plan-b", "label:bisected"]);
     assert!(!names.iter().any(|name| name.starts_with('-')), "{names:?}");
     assert_eq!(offered(&["tree", "--filter", "all", &demo, "--entry", "00c"]), ["00c0e277"]);
     assert_eq!(offered(&["navigate", &demo, "--leaf", "944f4090", "user:"]).len(), 3);

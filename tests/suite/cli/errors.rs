@@ -119,7 +119,7 @@ fn unknown_entry_exits_with_2() {
 
 /// Command lines that do not go, each with a word that the message must have.
 const MISUSES: [(&str, &str); 22] = [
-    ("tree", "SESSION"),
+    ("label", "SESSION"),
     ("tree s.jsonl s.jsonl --leaf @", "--leaf"),
     ("tree s.jsonl --bogus", "--bogus"),
     ("tree s.jsonl --filter bogus", "bogus"),
@@ -175,7 +175,7 @@ fn misuse_with_json_has_the_right_hint() {
         ("tree s.jsonl --filter user --json", "did you mean `user-only`?"),
         ("tre s.jsonl --json", "did you mean `tree`?"),
         ("show s.jsonl --json", "session-tree tree SESSION"),
-        ("tree --json", "`session-tree tree --help` lists its arguments"),
+        ("label --json", "`session-tree label --help` lists its arguments"),
         ("tree s.jsonl --tips --branches --json", "`session-tree tree --help` lists its arguments"),
         ("bogus s.jsonl --json", "`session-tree --help` lists the commands"),
     ] {

@@ -59,6 +59,7 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("label s.jsonl u1 new", "LabelChange", "LabelChange"),
     ("label s.jsonl u1 newer", "LabelChange", "LabelChange"),
     ("label s.jsonl u1 --clear", "LabelChange", "LabelChange"),
+    ("label s.jsonl u2 new --move", "LabelChange", "LabelChange"),
     ("label s.jsonl --from list", "[LabelChange]", "LabelChange"),
     ("label s.jsonl gone x", "", ""),
     ("navigate s.jsonl u2 --dry-run", "Move", ""),

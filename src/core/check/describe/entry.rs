@@ -205,7 +205,7 @@ impl Wording<'_> {
 
     fn kept(&self, bodies: &mut Bodies<'_>, detail: Detail) -> Result<(String, String)> {
         let Some(node) = self.finding.node else { return Ok(Default::default()) };
-        let kept = bodies.entry(node)?.get_str("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
+        let kept = bodies.entry(node)?.get_id("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
         let why = match detail {
             Detail::Kept(Some(kept), _) => format!("which is on line {}, not above it", self.session.line(kept)),
             _ => "which is not in the file".to_owned(),

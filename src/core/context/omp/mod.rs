@@ -121,9 +121,9 @@ impl<'b, 's> Held<'b, 's> {
         let node = path[at];
         let entry = self.bodies.entry(node)?;
         let before = |id: &str| path[..=at].iter().rposition(|&node| session.id(node) == id);
-        let first = entry.get_str("firstKeptEntryId").and_then(|id| before(&id));
+        let first = entry.get_id("firstKeptEntryId").and_then(|id| before(&id));
         let kept = match remote_history(entry) {
-            Some(_) => entry.get_str("providerReplayThroughEntryId").and_then(|id| before(&id)).map(|at| at + 1),
+            Some(_) => entry.get_id("providerReplayThroughEntryId").and_then(|id| before(&id)).map(|at| at + 1),
             None => first,
         };
         let kept = kept.unwrap_or(at).min(at);

@@ -56,7 +56,7 @@ impl StandInKey {
                 StringPart::Char(char) if char.is_alphanumeric() && written.starts_with(b"\\u") => {
                     self.take(out, &mut word, Letter { char, is_escaped: true });
                 }
-                StringPart::Char(_) => {
+                StringPart::Char(_) | StringPart::Surrogate(_) => {
                     self.end(out, &mut word);
                     out.extend_from_slice(written);
                 }
