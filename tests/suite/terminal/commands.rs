@@ -14,7 +14,10 @@ use crate::support::data;
 use crate::terminal::pty::Terminal;
 
 /// Command lines that print text or tables of `s.jsonl`, `old.jsonl`, and a folder `sessions`.
-const LINES: [&str; 33] = [
+const LINES: [&str; 36] = [
+    "list s.jsonl sessions",
+    "list s.jsonl sessions --long",
+    "list s.jsonl old.jsonl sessions --long --format table",
     "tree s.jsonl",
     "tree s.jsonl --filter all",
     "tree s.jsonl --filter no-tools --root",
