@@ -5,7 +5,7 @@
 
 use memchr::memmem::Finder;
 
-use super::prefilter::Doubts;
+use super::prefilter::{Doubts, folds_to_ascii};
 use super::{PIECE, Query, find, texts};
 use crate::core::entry::Scan;
 
@@ -81,7 +81,7 @@ impl<'q> UnseenWords<'q> {
             // A word across the end of a piece is whole in the next one.
             from += PIECE;
         }
-        if words.is_empty() || !doubts.are_about(line) {
+        if words.is_empty() || !(doubts.are_about(line) || folds_to_ascii(line)) {
             return;
         }
         let Ok(entry) = scan.read(line) else { return };
