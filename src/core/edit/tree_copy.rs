@@ -129,7 +129,7 @@ impl TreeCopy {
         let (mut last, mut is_ended) = (None, true);
         let (mut copied, mut scan) = (Vec::new(), Scan::default());
         let mut is_gone = |line: &[u8]| {
-            let id = scan.read(line).ok().and_then(|entry| session.find(&entry.get_str("id")?));
+            let id = scan.read(line).ok().and_then(|entry| session.find(&entry.get_id("id")?));
             id.is_some_and(|node| self.is_gone[node.index()])
         };
         let mut copy = |line: Line<'_>| -> Result<()> {

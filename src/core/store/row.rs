@@ -17,8 +17,8 @@ use crate::core::naming::session::front;
 use crate::core::read::line::{BLOCK, Line, Lines};
 use crate::core::read::load::{self, SessionStart};
 use crate::core::read::source::{FileState, Source};
-use crate::core::session::Session;
 use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
 use crate::core::store::totals::Totals;
 
 /// How many bytes of the end of a file are searched for the name of the session.
@@ -128,7 +128,7 @@ impl SessionHead {
     pub(crate) fn whole(session: &Session, has_prompt: bool) -> Result<Self> {
         let header = &session.header;
         let first_time = || session.nodes().find_map(|node| session.stamp(node).ms());
-        let prompt = session.title_entry().filter(|&node| !has_prompt && session.is_user(node));
+        let prompt = first_prompt(session).filter(|_| !has_prompt);
         let prompt = prompt.map(|prompt| Bodies::new(session).words(prompt)).transpose()?;
         Ok(Self {
             id: header.id.clone(),
@@ -153,6 +153,14 @@ impl SessionHead {
             ..Self::default()
         }
     }
+}
+
+/// Returns the first prompt with text, else the first one.
+fn first_prompt(session: &Session) -> Option<NodeId> {
+    let mut prompts = session.nodes().filter(|&node| session.is_user(node));
+    let first = prompts.next()?;
+    let has_text = |node: &NodeId| session.traits(*node).has_text;
+    Some(Some(first).filter(has_text).or_else(|| prompts.find(has_text)).unwrap_or(first))
 }
 
 /// Returns what a header names as the session that it is a fork of.
