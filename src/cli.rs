@@ -28,24 +28,28 @@ mod hints;
     arg_required_else_help = true
 )]
 #[command(after_help = "\
-SESSION is a file, an id or its start, latest (the newest here), or - (stdin)
-ENTRY is user:1 (the last prompt), label:NAME, @ (the leaf), or an id; ~N is up")]
+SESSION is a file, an id or its start, latest (the newest here), current, or -
+ENTRY is user:1 (the last prompt), assistant:1, label:NAME, @ (the leaf), or an
+id; ~N after it is N steps up")]
 #[command(after_long_help = "\
 Examples:
+  session-tree list                                 the sessions held here
   session-tree tree session.jsonl                   the active branch first
   session-tree tree session.jsonl --search timeout  rows with a word
   session-tree context session.jsonl --format llm   what the model would get
   session-tree branch session.jsonl user:1          fork before the last prompt
   session-tree navigate session.jsonl label:ok --save
-  session-tree tree latest                          the newest session held here
+  session-tree tree                                 the newest session held here
   session-tree help                                 commands and topics
 
 SESSION is a file, an id or 4 or more of its first characters, latest (the
-newest session of the current folder), or - (standard input). Ids and latest
-are looked up where pi and omp keep sessions, and in SESSION_TREE_DIR.
+newest session of the current folder, or of one above it), current (that of the
+agent that runs the command), or - (standard input). Ids and latest are looked
+up where pi and omp keep sessions, and in SESSION_TREE_DIR.
 
-ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
-an id or its first characters; ~N after any of these is N steps up, as in @~3.
+ENTRY is user:1 (the last prompt; user:2 the one before), assistant:1 (the last
+answer), label:x, @ (the leaf), an id or its first characters; ~N after any of
+these is N steps up, as in @~3.
 
 Exit codes: 0 done, 1 a check says no or a search found nothing, 2 could not,
 3 cancelled by a hook, 129, 130 and 143 hung up, interrupted and terminated.")]
@@ -58,6 +62,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    List(cmd::list::ListArgs),
     Tree(cmd::tree::TreeArgs),
     Context(cmd::context::ContextArgs),
     Label(cmd::label::LabelArgs),
@@ -148,6 +153,7 @@ fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
 impl Command {
     fn task(self) -> Box<dyn Task> {
         match self {
+            Self::List(args) => Box::new(args),
             Self::Tree(args) => Box::new(args),
             Self::Context(args) => Box::new(args),
             Self::Label(args) => Box::new(args),

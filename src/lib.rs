@@ -26,13 +26,14 @@
 //! |---|---|
 //! | [`core::check`] | findings, their effects and fixes |
 //! | [`core::edit`] | drafts, label, navigate, branch, and bringing them into a file |
+//! | [`core::store`] | many sessions: rows by the ends of files, families of forks, sums, which are searched |
 //! | [`core::context`] | what a model sees: state, messages, agents' rules, requests of providers, sizes, usage, comparison, the summary's prompt |
 //! | [`core::naming`] | which entry an ENTRY is, which file a SESSION is, which agent keeps it, what completion offers |
 //! | [`core::tree`] | what is shown, and where: walks, filters, shapes, rows, the view |
 //! | [`core::session`] | the index: ids, parents, children, leaf, labels; bodies read again |
 //! | [`core::migrate`] | old versions brought to 3: ids, lines, whole files |
 //! | [`core::disk`] | locks, who holds a file, rights, and the only code that changes files |
-//! | [`core::search`] | words in text |
+//! | [`core::search`] | words, phrases and patterns in text |
 //! | [`core::read`] | sources, lines, loading in blocks, what is odd on the way |
 //! | [`core::entry`] | one line: kind, role, places of its members, the words of a row, the header |
 //! | [`core::time`] | stored and typed times |
@@ -64,11 +65,17 @@
 //! | which entries a filter shows (help rules, "Views") | `core/tree/filter.rs` | `filters_show_documented_entries` |
 //! | what a view shows (help rules, "Views") | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
 //! | which tips there are, and where they fork (help rules, "Views") | `core/tree/tips.rs` | `tips_are_those_of_the_whole_tree_and_count_from_the_fork` |
+//! | what the tips of a tree come to (help json, "`tree --tips`") | `core/tree/tips.rs` | `totals_of_tips_are_their_own_and_those_of_the_whole_path` |
+//! | which of several sessions are shown (help rules, "Views") | `cmd/tree/many.rs` | `search_shows_sessions_with_a_hit_only` |
 //! | the words of a row (help rules, "Rows") | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
 //! | which entry an ENTRY is (help naming, "Entries") | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
 //! | which file a SESSION is (help naming, "Sessions") | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
+//! | what a list says of a session (help naming, "Lists") | `core/store/row.rs` | `a_long_session_is_known_by_its_ends` |
+//! | which session is a fork of which (help naming, "Families") | `core/store/family.rs` | `parents_are_found_by_path_by_id_and_by_folder` |
+//! | what several sessions share counts once (help naming, "Families") | `core/store/totals.rs` | `an_entry_counts_once_in_the_first_session_that_has_it` |
 //! | what a search finds (help rules, "Search") | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
-//! | which messages a context has (help rules, "Context") | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
+//! | what is a phrase, what a pattern (help rules, "Search") | `core/search/term.rs` | `words_in_quotes_are_one_phrase` |
+//! | which messages a context has (help rules, "Context") | `core/context/builder.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
 //! | which setting is in force (help rules, "Context") | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
 //! | what one agent holds (help rules, "What an agent holds") | `core/context/omp/mod.rs` | `what_agents_hold_is_what_they_were_seen_to_hold` |
 //! | what an agent sends (help rules, "What an agent sends") | `core/context/sent/write.rs` | `what_agents_send_is_what_they_were_seen_to_send` |
@@ -109,6 +116,7 @@
 //! | branch | a path below a fork; its end is a tip |
 //! | label | a name that an entry has for people; set and cleared by entries of their own |
 //! | mark | a `leaf` entry of openclaw: it only says that the leaf moved, and is nobody's child or parent |
+//! | family | sessions that are forks of each other, or of one session |
 //! | compaction | an entry that stands for the messages before it, which the model no longer sees |
 //! | branch summary | an entry that says what was left behind by a move |
 //! | context | the messages and settings that a model would get at a leaf |

@@ -5,6 +5,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::core::error::reason;
+use crate::core::words::shell_word;
 
 /// The most that a child may print, in bytes.
 const OUTPUT: u64 = 16 * 1024 * 1024;
@@ -30,8 +32,8 @@ const REST: Duration = Duration::from_secs(1);
 pub enum ChildError {
     /// The command line is not a list of words, or it is empty.
     NoCommand(String),
-    /// It cannot be started.
-    NotStarted(io::Error),
+    /// This program cannot be started.
+    NotStarted(String, io::Error),
     /// It went on for longer than it may.
     TooLong(Duration),
     /// It printed more than it may.
@@ -50,7 +52,7 @@ impl std::fmt::Display for ChildError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoCommand(why) => write!(f, "it is not a command: {why}"),
-            Self::NotStarted(cause) => write!(f, "it cannot be started: {}", reason(cause)),
+            Self::NotStarted(_, cause) => write!(f, "it cannot be started: {}", reason(cause)),
             Self::TooLong(limit) => write!(f, "it took longer than {} s and was ended", limit.as_secs_f64()),
             Self::TooMuch => f.write_str("it printed more than 16 MiB and was ended"),
             Self::Status(status) => write!(f, "it failed: {status}"),
@@ -58,6 +60,30 @@ impl std::fmt::Display for ChildError {
             Self::Interrupted(_) => f.write_str("interrupted"),
             Self::Io(cause) => f.write_str(&reason(cause)),
         }
+    }
+}
+
+impl ChildError {
+    /// Returns what to do about a program that cannot be started, if that is known.
+    pub fn hint(&self) -> Option<String> {
+        let Self::NotStarted(program, cause) = self else { return None };
+        let file = Path::new(program);
+        let (is_path, is_file) = (program.contains('/'), file.is_file());
+        let here = shell_word(Path::new(".").join(file).as_os_str());
+        Some(match cause.kind() {
+            io::ErrorKind::NotFound if is_path && is_file => {
+                format!("the program in the first line of `{program}` does not exist")
+            }
+            io::ErrorKind::NotFound if is_path => format!("there is no file `{program}`"),
+            io::ErrorKind::NotFound if is_file => format!("programs are looked for in PATH: `{here}` is the one here"),
+            io::ErrorKind::NotFound => format!("there is no program `{program}` in PATH"),
+            io::ErrorKind::PermissionDenied if file.is_dir() => format!("`{program}` is a folder"),
+            io::ErrorKind::PermissionDenied if is_file => {
+                let file = shell_word(file.as_os_str());
+                format!("`chmod +x {file}` makes it a program")
+            }
+            _ => return None,
+        })
     }
 }
 
@@ -102,7 +128,7 @@ pub fn capture<T>(
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(ChildError::NotStarted)?;
+        .map_err(|cause| ChildError::NotStarted(program.clone(), cause))?;
     let ended = read_in_background(&mut child).and_then(|output| watch(&mut child, &output, limit, stop));
     let answer = match ended {
         Ok(ExitedChild { status, output }) if status.success() => accept(output).map_err(ChildError::Answer),
@@ -218,4 +244,36 @@ fn has_members(group: Pid) -> bool {
         let of_group = fields.nth(1).and_then(|id| id.parse().ok()) == Some(group.as_raw_nonzero().get());
         of_group && !is_dead
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
+
+    use super::text;
+
+    #[test]
+    fn a_program_that_cannot_be_started_gets_a_hint_that_fits() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        for (name, program, mode) in [("plain", "#!/bin/sh\n", 0o644), ("lost", "#!/no/such/shell\n", 0o755)] {
+            fs::write(at(name), program).unwrap();
+            fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        for (command, expected) in [
+            ("no-such-program", "there is no program `no-such-program` in PATH".to_owned()),
+            // Tests run where this file is.
+            ("Cargo.toml", "programs are looked for in PATH: `./Cargo.toml` is the one here".to_owned()),
+            (&at("gone"), format!("there is no file `{}`", at("gone"))),
+            (&at("plain"), format!("`chmod +x {}` makes it a program", at("plain"))),
+            (&at("lost"), format!("the program in the first line of `{}` does not exist", at("lost"))),
+            (&at(""), format!("`{}` is a folder", at(""))),
+        ] {
+            let failed = text(command, "", Duration::ZERO, &|| None).unwrap_err();
+            assert_eq!(failed.hint(), Some(expected), "{command}");
+        }
+        assert_eq!(text("false", "", Duration::ZERO, &|| None).unwrap_err().hint(), None);
+    }
 }

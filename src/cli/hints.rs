@@ -5,19 +5,22 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::cmd::help::PAGES;
-use crate::core::naming::session::LATEST;
+use crate::core::naming::files::is_session_name;
+use crate::core::naming::session::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
-const MEANT: [(&[&str], &str); 21] = [
-    (&["show", "log", "list", "ls", "view", "open"], "tree SESSION"),
+const MEANT: [(&[&str], &str); 23] = [
+    (&["show", "log", "view", "open"], "tree SESSION"),
+    (&["ls", "dir", "recent", "sessions"], "list"),
+    (&["families", "forks"], "list --family SESSION"),
     (&["history", "path"], "tree SESSION --path"),
     (&["prompts", "messages"], "tree SESSION --filter user-only"),
     (&["search", "grep", "find"], "tree SESSION --search TEXT"),
     (&["entry", "get"], "tree SESSION --entry ENTRY"),
     (&["tips", "branches", "heads"], "tree SESSION --tips"),
     (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
-    (&["sessions", "last"], "tree latest"),
+    (&["last"], "tree latest"),
     (&["cat", "dump", "print", "transcript", "export"], "context SESSION"),
     (&["stats", "usage", "cost", "tokens"], "context SESSION --stats"),
     (&["diff", "compare"], "context SESSION --diff ENTRY"),
@@ -38,7 +41,12 @@ const MEANT: [(&[&str], &str); 21] = [
 pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> {
     let (kind, guess) = match error.kind() {
         ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
-        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        ErrorKind::UnknownArgument => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+            let hint = argument_for(command?, word)?;
+            error.remove(ContextKind::SuggestedArg);
+            return Some(hint);
+        }
         ErrorKind::MissingRequiredArgument if command == Some("navigate") => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
             let hint = "`--root` instead of ENTRY goes to before the first entry";
@@ -47,10 +55,7 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
         _ => return None,
     };
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };
-    let hint = match error.kind() {
-        ErrorKind::InvalidSubcommand => command_for(word)?,
-        _ => argument_for(command?, word)?,
-    };
+    let hint = command_for(word)?;
     error.remove(guess);
     Some(hint)
 }
@@ -68,7 +73,7 @@ pub(super) fn near(error: &Error, command: Option<&str>) -> String {
 
 /// Returns a command line for a word that is not a command.
 fn command_for(word: &str) -> Option<String> {
-    if word == LATEST || Path::new(word).is_file() {
+    if word == LATEST || word == CURRENT || Path::new(word).is_file() {
         return Some(format!("session-tree tree {}", shell_word(word.as_ref())));
     }
     if let Some((topic, _)) = PAGES.iter().find(|(topic, _)| *topic == word) {
@@ -78,17 +83,11 @@ fn command_for(word: &str) -> Option<String> {
     known.map(|(_, line)| format!("session-tree {line}"))
 }
 
-/// Says where an entry goes that stands where none may.
+/// Says what to do with a second session.
 fn argument_for(command: &str, word: &str) -> Option<String> {
-    if word.starts_with('-') {
-        return None;
-    }
-    let word = shell_word(word.as_ref());
-    match command {
-        "tree" => Some(format!("`--entry {word}` prints that entry, `--leaf {word}` shows the tree from it")),
-        "context" => Some(format!("`--leaf {word}` works from that entry")),
-        _ => None,
-    }
+    let takes_one = ["label", "navigate", "branch"].contains(&command);
+    let is_file = is_session_name(Path::new(word)) || Path::new(word).is_file();
+    (takes_one && is_file).then(|| format!("`{command}` takes one session: run it once for each"))
 }
 
 #[cfg(test)]
@@ -97,8 +96,21 @@ mod tests {
 
     use clap::{CommandFactory, Parser};
 
-    use super::MEANT;
+    use super::{MEANT, argument_for};
     use crate::cli::Cli;
+
+    #[test]
+    fn what_is_one_too_many_gets_a_hint_that_fits() {
+        for (command, word, expected) in [
+            ("branch", "other.jsonl", Some("`branch` takes one session: run it once for each")),
+            ("label", "Cargo.toml", Some("`label` takes one session: run it once for each")),
+            ("label", "user:1", None),
+            ("check", "other.jsonl", None),
+            ("tree", "other.jsonl", None),
+        ] {
+            assert_eq!(argument_for(command, word).as_deref(), expected, "{command} {word}");
+        }
+    }
 
     #[test]
     fn every_hint_is_a_command_line_and_every_word_is_free() {

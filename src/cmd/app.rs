@@ -17,6 +17,7 @@ use crate::core::naming::files::PassedOver;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
+use crate::ui::interrupts::Interrupts;
 use crate::ui::paint::Paint;
 use crate::ui::progress::{Count, Counted, Progress};
 use crate::ui::report::{AboutFile, Report};
@@ -86,7 +87,8 @@ impl App {
         let paint = |is_terminal| Paint { color: color(global.color, is_terminal), ascii: global.ascii };
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = stderr && !json && !global.quiet && !is_dumb;
-        let report = Report { json, quiet: global.quiet, paint: paint(stderr), is_watched };
+        let interrupts: Option<&'static dyn Interrupts> = Some(&world::HeldSignals);
+        let report = Report { json, quiet: global.quiet, paint: paint(stderr), is_watched, interrupts };
         let width = global.width.or_else(terminal_width).filter(|&width| width > 0);
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let jobs = global.jobs.map_or(cores, NonZeroUsize::get);

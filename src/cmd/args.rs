@@ -13,6 +13,8 @@ use crate::core::edit::commit::{Committed, SessionFile};
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming;
+use crate::core::naming::files::is_session_name;
+use crate::core::search::Query;
 use crate::core::session::{NodeId, Session};
 use crate::hooks::{HookError, Hooks};
 use crate::run::ChildError;
@@ -76,10 +78,66 @@ impl<F: Formats> FormatArg<F> {
     }
 }
 
+/// What is to be searched for.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SearchArgs {
+    /// Show only what holds all these words
+    ///
+    /// Each word is found anywhere and in any case. Words in double quotes are one phrase: --search '"cart
+    /// total" invoice'.
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Take TEXT of --search as one regular expression, case and all
+    ///
+    /// The syntax is that of Rust's crate regex: (?i) before it ignores case, (?m) lets ^ and $ match at
+    /// lines, (?s) lets a dot match line ends.
+    #[arg(long, hide_short_help = true, requires = "search")]
+    regex: bool,
+}
+
+impl SearchArgs {
+    /// Returns the text that is searched for, as it is given.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.search.as_deref()
+    }
+
+    /// Returns in words what an entry does that is found.
+    pub(super) fn has(&self) -> &'static str {
+        match self.regex {
+            true => "matches",
+            false => "contains all of",
+        }
+    }
+
+    /// Returns what is searched for.
+    ///
+    /// # Errors
+    /// A [`Failure`] if it is not a regular expression, but is to be one.
+    pub(super) fn query(&self) -> Result<Option<Query>> {
+        query(self.text(), self.regex)
+    }
+}
+
+/// Returns what is searched for: words and phrases, or one regular expression.
+///
+/// # Errors
+/// A [`Failure`] if it is not an expression, but is to be one.
+pub(super) fn query(text: Option<&str>, is_pattern: bool) -> Result<Option<Query>> {
+    let Some(text) = text else { return Ok(None) };
+    if !is_pattern {
+        return Ok(Some(Query::new(text)));
+    }
+    let query = Query::pattern(text).map_err(|error| {
+        let hint = "without `--regex` the words are searched for as they are";
+        Failure::usage(format!("`{text}` cannot be searched for as a regular expression: {error}"), hint)
+    });
+    Ok(Some(query?))
+}
+
 /// The session that a command works on.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct SessionArg {
-    /// A file, an id or its start, latest, or - (standard input)
+    /// A file, an id or its start, latest, current, or - (standard input)
     #[arg(value_name = "SESSION")]
     pub(super) session: PathBuf,
     /// Whether it was not named by its path.
@@ -88,9 +146,15 @@ pub(super) struct SessionArg {
 }
 
 impl SessionArg {
-    /// Puts the file in place of an id or `latest`; done once, before anything else.
-    pub(super) fn find(&mut self, app: &App) -> Result<()> {
-        if let Some(file) = super::lookup::file(app, &self.session)? {
+    /// Makes the argument of a session that is named elsewhere.
+    pub(super) fn new(session: PathBuf) -> Self {
+        Self { session, was_found: false }
+    }
+
+    /// Puts the file in place of another name; done once, before anything else. For a command that `writes`
+    /// into the session, files that cannot be written to are passed over.
+    pub(super) fn find(&mut self, app: &App, writes: bool) -> Result<()> {
+        if let Some(file) = super::lookup::file(app, &self.session, writes)? {
             (self.session, self.was_found) = (file, true);
         }
         Ok(())
@@ -141,23 +205,43 @@ impl SessionArg {
 
     /// Refuses standard input, for commands that write into the session.
     pub(super) fn must_be_a_file(&self) -> Result<()> {
-        if self.session == Path::new("-") {
+        if is_stdin(&self.session) {
             let failure = Failure::usage("cannot write into standard input", "give the path of a session file");
             return Err(failure.into());
         }
         Ok(())
     }
 
-    /// Finds an entry.
+    /// Finds the entry that a command is about.
     pub(super) fn entry(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
-        Ok(naming::entry::find(session, leaf, name)?)
+        naming::entry::find(session, leaf, name).map_err(|error| self.unnamed(error, name))
+    }
+
+    /// Finds where somebody stands: `@` is the leaf itself, also if that is a mark.
+    pub(super) fn place(&self, session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
+        naming::entry::find_place(session, leaf, name).map_err(|error| self.unnamed(error, name))
     }
 
     /// Finds the leaf to work from: the named one, else the file's.
     pub(super) fn leaf(&self, session: &Session, name: Option<&str>) -> Result<Option<NodeId>> {
         let own = session.leaf();
-        name.map_or(Ok(own), |name| self.entry(session, own, name).map(Some))
+        name.map_or(Ok(own), |name| self.place(session, own, name).map(Some))
     }
+
+    /// Returns why a name means no entry. A file in the place of an entry is told so.
+    fn unnamed(&self, error: Error, name: &str) -> anyhow::Error {
+        let file = Path::new(name);
+        if !matches!(error, Error::NotFound { .. }) || !(is_session_name(file) || file.is_file()) {
+            return error.into();
+        }
+        let hint = "it is a file, and the command takes one session: run it once for each".to_owned();
+        Failure { hint: Some(hint), ..Failure::new(&error, &self.session) }.into()
+    }
+}
+
+/// Returns whether a path is standard input by one of its names.
+fn is_stdin(path: &Path) -> bool {
+    ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name))
 }
 
 /// Options of commands that write into a file that others may have open.

@@ -16,8 +16,8 @@ use crate::core::edit::stand_in::StandIns;
 use crate::core::edit::tree_copy::TreeCopy;
 use crate::core::entry::Traits;
 use crate::core::read::load::LoadOptions;
+use crate::core::session::Session;
 use crate::core::session::body::Bodies;
-use crate::core::session::{NodeId, Session};
 use crate::hooks::{HookAnswer, SessionInfo};
 use crate::ui::branch::{self as list, ForkReport};
 use crate::ui::exit::Exit;
@@ -109,7 +109,7 @@ impl Task for BranchArgs {
     }
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
-        self.session.find(app)?;
+        self.session.find(app, false)?;
         self.branch(app).about(&self.session.session)
     }
 }
@@ -123,7 +123,8 @@ impl BranchArgs {
             let message = "there is nothing to make without an entry";
             return Err(Failure::usage(message, "name a user message, or use `--at` or `--all`").into());
         }
-        let session = app.load(&self.session.session, LoadOptions { words: &Traits::is_user, calls: false })?;
+        let session =
+            app.load(&self.session.session, LoadOptions { words: &Traits::is_user, ..LoadOptions::INDEX_ONLY })?;
         let nodes: Vec<_> = session.nodes().filter(|&node| session.is_user(node)).collect();
         let (format, mut output) = (self.format.get(), Output::new());
         match format {
@@ -194,16 +195,15 @@ impl BranchArgs {
     /// Returns what the new session holds.
     fn plan(&self, session: &Session, bodies: &mut Bodies<'_>) -> Result<BranchPlan> {
         let leaf = self.session.leaf(session, self.leaf.as_deref())?;
-        let entries = |from: Option<NodeId>, names: &[String]| -> Result<Vec<NodeId>> {
-            names.iter().map(|name| self.session.entry(session, from, name)).collect()
-        };
         if self.all {
             // Where the copy is to stand is no place to count from.
-            let without = entries(session.leaf(), &self.without)?;
+            let without = self.without.iter().map(|name| self.session.entry(session, session.leaf(), name));
+            let without = without.collect::<Result<Vec<_>>>()?;
             let stands = leaf.filter(|_| self.leaf.is_some());
             return Ok(BranchPlan::Tree(TreeCopy::without(bodies, &without, stands)?));
         }
-        Ok(match (&self.entry, &entries(leaf, &self.at)?[..]) {
+        let at = self.at.iter().map(|name| self.session.place(session, leaf, name)).collect::<Result<Vec<_>>>()?;
+        Ok(match (&self.entry, &at[..]) {
             (Some(name), _) => BranchPlan::Path(Fork::before(bodies, self.session.entry(session, leaf, name)?)?),
             (None, &[entry]) => BranchPlan::Path(Fork::at(session, entry)),
             (None, entries) => BranchPlan::Tree(TreeCopy::of_paths(bodies, entries)?),

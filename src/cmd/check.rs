@@ -1,6 +1,6 @@
 //! `check`: what is wrong with session files, what it costs, and how to fix it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
 use crate::core::error::problem::WarningKind;
 use crate::core::error::{Error, ErrorKind};
-use crate::core::naming::files::{self, Named, PassedOver};
+use crate::core::naming::files::{self, Named, PassedOver, Searched};
 use crate::parallel::Pool;
 use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
@@ -74,13 +74,19 @@ impl Task for CheckArgs {
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
         if self.why_leaf {
-            return why::run(app, self.paths.given()?, self.format.get());
+            return why::run(app, &self.paths, self.format.get());
         }
         let policy = self.policy()?;
-        let files = files::find(self.paths.given()?);
+        let given = self.paths.given()?;
+        let files = files::find(given.clone(), Searched::Plain);
         let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
-        let (counts, known) = match self.all(app, &files, &policy, &mut out) {
-            Ok(all) => all,
+        let mut sessions = Vec::new();
+        let (counts, known) = match self.all(app, &files, &policy, &mut out, &mut sessions) {
+            Ok((counts, known)) => {
+                let bare = Self::without_session(&given, &sessions);
+                bare.iter().for_each(|bare| app.report.failure(bare));
+                (Counts { unread: counts.unread + bare.len(), ..counts }, known)
+            }
             Err(error) => {
                 out.finish(None)?;
                 return Err(error);
@@ -121,8 +127,31 @@ impl CheckArgs {
         Ok(policy?)
     }
 
-    /// Checks all files, several at once, and prints what is found in their order.
-    fn all(&self, app: &App, files: &[Named], policy: &Policy, out: &mut Findings) -> Result<(Counts, Baseline)> {
+    /// Returns the failures of folders, or of a list, in which there is no session.
+    fn without_session(given: &[PathBuf], sessions: &[&Path]) -> Vec<Failure> {
+        let hint = || Some("sessions are files whose names end in `.jsonl`".to_owned());
+        if given.is_empty() {
+            let message = "the list names no file".to_owned();
+            return vec![Failure::plain(ErrorKind::NotASession, message, None)];
+        }
+        let is_bare = |path: &&PathBuf| path.is_dir() && !sessions.iter().any(|file| file.starts_with(path));
+        let failure = |path: &PathBuf| Failure {
+            file: Some(path.clone()),
+            ..Failure::plain(ErrorKind::NotASession, "there is no session in this folder".to_owned(), hint())
+        };
+        given.iter().filter(is_bare).map(failure).collect()
+    }
+
+    /// Checks all files, several at once, and prints what is found in their order. `sessions` are those that are
+    /// not passed over.
+    fn all<'f>(
+        &self,
+        app: &App,
+        files: &'f [Named],
+        policy: &Policy,
+        out: &mut Findings,
+        sessions: &mut Vec<&'f Path>,
+    ) -> Result<(Counts, Baseline)> {
         let workers = app.jobs.min(files.len()).max(1);
         let threads = (app.jobs / workers).max(1);
         let check = |at: usize| {
@@ -134,7 +163,7 @@ impl CheckArgs {
             });
             match checked.as_ref().ok().and_then(Checked::foreign).filter(|_| !files[at].is_named) {
                 Some(format) => Judged::passed_over(format),
-                None => policy.judge(path, checked),
+                None => policy.judge(self.paths.name(path), checked),
             }
         };
         let (mut counts, mut known) = (Counts::default(), Baseline::default());
@@ -147,13 +176,14 @@ impl CheckArgs {
             world::wait(Duration::ZERO).check()?;
             counts.add(judged.counts);
             known.merge(judged.known);
-            if let Some(format) = judged.passed_over {
-                passed_over.add(&files[at].path, format);
+            match judged.passed_over {
+                Some(format) => passed_over.add(&files[at].path, format),
+                None => sessions.push(&files[at].path),
             }
             if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
                 return Ok(());
             }
-            let path = &files[at].path;
+            let path = self.paths.name(&files[at].path);
             let print = || -> Result<()> {
                 if let Err(error) = out.file(path, policy, judged.found) {
                     let error = error.downcast::<Error>()?;

@@ -15,8 +15,9 @@ use super::help;
 use super::world;
 use crate::core::check::Code;
 use crate::core::naming;
+use crate::core::naming::files::is_session_name;
 use crate::core::naming::offer::{self, Nameable};
-use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession, is_path, is_session_name};
+use crate::core::naming::session::{Asker, CURRENT, LATEST, Meaning, SessionStore, StoredSession, is_path};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 
@@ -92,6 +93,11 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     if LATEST.starts_with(typed) {
         candidates.push(CompletionCandidate::new(LATEST).help(Some("the newest session held here".into())));
     }
+    let current = folders::current();
+    if CURRENT.starts_with(typed) && (current.file.is_some() || current.id.is_some()) {
+        let about = "the session whose agent runs this shell";
+        candidates.push(CompletionCandidate::new(CURRENT).help(Some(about.into())));
+    }
     if !typed.is_empty() && !is_path(Path::new(typed)) {
         let now = world::now();
         let candidate = |StoredSession { id, cwd, modified, .. }| {
@@ -111,8 +117,10 @@ fn session_file(word: &OsStr) -> Option<PathBuf> {
         return Some(env::home_dir()?.join(below));
     }
     let Some(name) = path.to_str().filter(|_| !is_path(path)) else { return Some(path.to_owned()) };
-    match kept().find(name, &env::current_dir().ok()?) {
+    let (cwd, current) = (env::current_dir().ok()?, folders::current());
+    match kept().find(name, &Asker { cwd: &cwd, current: &current, writes: false }) {
         Meaning::One(found) => Some(found.path),
+        Meaning::Current(file) => Some(file),
         _ => None,
     }
 }
@@ -158,14 +166,16 @@ impl SoFar {
     fn entries(&self, wanted: Nameable, typed: &str) -> Option<Vec<CompletionCandidate>> {
         let matches = self.definition.clone().ignore_errors(true).try_get_matches_from(&self.words).ok()?;
         let (command, matches) = matches.subcommand()?;
-        let session = offer::load(&session_file(value(matches, "session")?)?, self.jobs)?;
+        // Without one these take the latest.
+        let default = || ["tree", "context"].contains(&command).then_some(OsStr::new(LATEST));
+        let session = offer::load(&session_file(value(matches, "session").or_else(default)?)?, self.jobs)?;
         let leaf = value(matches, "leaf").and_then(OsStr::to_str);
         // `navigate` and `label` go there; for others it is where they work from.
         let is_at_root = !["navigate", "label"].contains(&command)
             && matches.try_get_one("root").ok().flatten().is_some_and(|&root: &bool| root);
         let leaf = match leaf {
             _ if is_at_root => None,
-            Some(name) => Some(naming::entry::find(&session, session.leaf(), name).ok()?),
+            Some(name) => Some(naming::entry::find_place(&session, session.leaf(), name).ok()?),
             None => session.leaf(),
         };
         let offers = offer::entries(&session, leaf, wanted, typed).ok()?;

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
 
-use super::args::{FormatArg, Formats, SessionArg};
+use super::sessions::entry_hint;
 use super::{App, Task};
 use crate::core::context::forms::request::Api;
 use crate::core::context::rules::Rules;
 use crate::core::context::{compare, held, stats};
+use crate::core::error::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::ui::compare::{DifferenceRow, DifferenceText};
@@ -19,83 +19,14 @@ use crate::ui::report::{AboutFile, Failure};
 use crate::ui::request;
 use crate::ui::stats::{self as table, StatsRow};
 
-use sent::SentArgs;
+pub use args::ContextArgs;
+use args::Format;
+use measure::measure;
 
+mod args;
+mod many;
+mod measure;
 mod sent;
-
-/// Rebuild what the model would see at the leaf
-///
-/// Follows the active path and applies compactions, branch summaries, edits and resets. Reads the
-/// whole file once and the messages on the path again. With `--stats` it says what fills the
-/// context instead, with `--diff` how it differs from another one.
-#[derive(Debug, Args)]
-#[command(after_long_help = super::naming("\
-Examples:
-  session-tree context session.jsonl                   a transcript
-  session-tree context session.jsonl --leaf label:wip  seen from a label
-  session-tree context session.jsonl --leaf user:1~    before the last prompt
-  session-tree context session.jsonl --leaf @~3 --json
-  session-tree context session.jsonl --stats           what fills it, and cost
-  session-tree context session.jsonl --diff user:1     how it differs there
-  session-tree context session.jsonl --format llm | jq length
-  session-tree context session.jsonl --as omp          as omp 18 holds it
-  session-tree context session.jsonl --format anthropic   a whole request"))]
-pub struct ContextArgs {
-    #[command(flatten)]
-    session: SessionArg,
-    /// Work from this entry instead of the file's leaf
-    #[arg(long, value_name = "ENTRY")]
-    leaf: Option<String>,
-    /// Work from before the first entry
-    #[arg(long, conflicts_with = "leaf")]
-    root: bool,
-    /// Print what fills the context and what was used for it, instead of the messages
-    #[arg(long)]
-    stats: bool,
-    /// Compare it with the context at this entry: - is only at the leaf, + only there
-    ///
-    /// Goes from the leaf to ENTRY, as `git diff LEAF ENTRY` would: - is what the model would lose
-    /// by going there, + what it would get. Messages of the same entry with the same content are
-    /// the same. With `--root` all messages there are new.
-    #[arg(long, value_name = "ENTRY")]
-    diff: Option<String>,
-    #[command(flatten)]
-    sent: SentArgs,
-    #[command(flatten)]
-    format: FormatArg<Format>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A transcript for people
-    Text,
-    /// State and messages, as agents hold them
-    Json,
-    /// The messages, as a model gets them
-    Llm,
-    /// A request as pi sends it to Anthropic's Messages API
-    Anthropic,
-    /// A request as pi sends it to OpenAI's Chat Completions API
-    Openai,
-    /// A request as pi sends it to OpenAI's Responses API
-    Responses,
-}
-
-impl Format {
-    /// Returns the API whose request it is.
-    fn api(self) -> Option<Api> {
-        match self {
-            Self::Anthropic => Some(Api::Anthropic),
-            Self::Openai => Some(Api::Completions),
-            Self::Responses => Some(Api::Responses),
-            Self::Text | Self::Json | Self::Llm => None,
-        }
-    }
-}
-
-impl Formats for Format {
-    const JSON: &[Self] = &[Self::Json, Self::Llm, Self::Anthropic, Self::Openai, Self::Responses];
-}
 
 impl Task for ContextArgs {
     fn is_json(&self) -> bool {
@@ -104,7 +35,9 @@ impl Task for ContextArgs {
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         self.check()?;
-        self.session.find(app)?;
+        let Some(session) = self.sessions.one() else { return many::run(&self, app) };
+        self.session = session;
+        self.session.find(app, false)?;
         self.print(app).about(&self.session.session)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -132,11 +65,10 @@ impl ContextArgs {
         }
         match (other, self.format.get()) {
             _ if self.stats => {
-                let stats = stats::measure(&mut bodies, &context, app.jobs)?;
-                let leaf = context.leaf.map(|leaf| session.id(leaf));
+                let (part, stats) = measure(self.all, &mut bodies, &context, app.jobs)?;
                 match self.format.is_json() {
-                    true => output.json_line(&StatsRow::new(&session, leaf, &stats))?,
-                    false => output.text(&table::text(&session, leaf, &stats, &app.screen))?,
+                    true => output.json_line(&StatsRow::new(&session, part, &stats))?,
+                    false => output.text(&table::text(&session, part, &stats, &app.screen))?,
                 }
             }
             (Some(other), _) => {
@@ -166,7 +98,10 @@ impl ContextArgs {
             }
             (None, format) => {
                 let api = format.api().unwrap_or(Api::Anthropic);
-                request::body(&mut output, &mut bodies, &context, api, model)?;
+                if !request::body(&mut output, &mut bodies, &context, api, model)? {
+                    let message = "the session names no model: `model` is empty; `--model PROVIDER/ID` sets it";
+                    app.report.warn(WarningKind::NoModel, message, Some(&self.session.session), None);
+                }
             }
         }
         Ok(output.finish()?)
@@ -174,6 +109,11 @@ impl ContextArgs {
 
     fn check(&self) -> Result<()> {
         let format = self.format.get();
+        if self.sessions.one().is_none() && (!self.stats || self.leaf.is_some() || self.root) {
+            let hint = self.sessions.second().map(entry_hint);
+            let message = "several sessions go with `--stats`, and without `--leaf` and `--root`";
+            return Err(Failure::usage(message, hint.unwrap_or_else(|| "name one session".to_owned())).into());
+        }
         let is_for_model = format == Format::Llm || format.api().is_some();
         let (option, hint) = match (self.stats, self.diff.is_some()) {
             (true, true) => ("`--stats` and `--diff` do not go together", "leave one of them out"),

@@ -1,4 +1,4 @@
-//! From SESSION, as it is typed, to a file: a path, an id, or `latest`.
+//! From SESSION, as it is typed, to a file: a path, an id, `latest` or `current`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,33 @@ use super::App;
 use super::folders;
 use super::world;
 use crate::core::error::problem::WarningKind;
-use crate::core::naming::session::{Meaning, SessionStore, is_path, title};
+use crate::core::naming::session::{Asker, CURRENT, Meaning, SessionStore, is_path, title};
 use crate::ui::naming;
 
-/// Returns the file that a word other than a path names; `None` for a path.
+/// Returns the file that a word other than a path names; `None` for a path. `writes` if the command writes
+/// into the session.
 ///
 /// # Errors
 /// A [`Failure`](crate::ui::report::Failure) if no session goes by that name, or several do.
-pub(super) fn file(app: &App, word: &Path) -> Result<Option<PathBuf>> {
+pub(super) fn file(app: &App, word: &Path, writes: bool) -> Result<Option<PathBuf>> {
     let Some(name) = word.to_str().filter(|_| !is_path(word)) else { return Ok(None) };
-    let store = SessionStore::new(&folders::sessions());
     // Without a current folder no session is one of it.
-    let cwd = env::current_dir().unwrap_or_default();
-    let meaning = store.find(name, &cwd);
+    let (cwd, current) = (env::current_dir().unwrap_or_default(), folders::current());
+    if let Some(file) = current.file.as_ref().filter(|_| name == CURRENT) {
+        return Ok(Some(file.clone()));
+    }
+    let mut store = SessionStore::new(&folders::sessions());
+    let meaning = store.find(name, &Asker { cwd: &cwd, current: &current, writes });
     if let Some(message) = naming::closed(&store) {
         app.report.warn(WarningKind::PassedOver, &message, None, None);
     }
     match meaning {
         Meaning::One(kept) => Ok(Some(kept.path)),
+        Meaning::Current(file) => Ok(Some(file)),
         other => {
             // Perhaps one of these is what was meant.
             app.passed_over(&store.passed_over.borrow());
+            let name = current.id.as_deref().filter(|_| name == CURRENT).unwrap_or(name);
             Err(naming::failure(name, &other, &store, &cwd, world::now(), &|path| title(path, app.jobs)).into())
         }
     }

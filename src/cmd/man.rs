@@ -32,10 +32,15 @@ impl Task for ManArgs {
 }
 
 /// Ways to name a session.
-const SESSION: [(&str, &str); 4] = [
+const SESSION: [(&str, &str); 5] = [
     ("PATH", "The file. Whatever exists, has a / in it or ends in .jsonl is only ever a path."),
     ("-", "Standard input, for commands that do not write into the session."),
-    ("latest", "The session that was written to last of those held in the current folder."),
+    (
+        "latest",
+        "The session that was written to last of those held in the current folder, else in the nearest folder above it \
+         that has some. tree and context take it if none is given.",
+    ),
+    ("current", "The session of the agent that runs the command."),
     (
         "ID",
         "The session with this id, or the only one whose id starts so, from 4 characters on. Ids and latest are looked \
@@ -44,21 +49,23 @@ const SESSION: [(&str, &str); 4] = [
 ];
 
 /// Ways to name an entry.
-const ENTRY: [(&str, &str); 5] = [
+const ENTRY: [(&str, &str); 6] = [
     ("ID", "The entry with this id, or the only one whose id starts so, from 4 characters on."),
-    ("@", "The leaf."),
+    ("@", "The leaf; where ENTRY says what a command is about, the entry that labels and names at the leaf hang at."),
     ("label:NAME", "The entry with this label."),
     ("user:N", "The user message N up the active path; user:1 is the last prompt."),
+    ("assistant:N", "The assistant message with text, counted likewise."),
     ("ENTRY~N", "N steps towards the root from any of these; ~ is one."),
 ];
 
 /// The variables that are looked at.
-const ENVIRONMENT: [(&str, &str); 11] = [
+const ENVIRONMENT: [(&str, &str); 12] = [
     ("SESSION_TREE_DIR", "Folders to look for sessions in, beside those of the agents, separated by colons."),
     ("SESSION_TREE_SUMMARIZER", "The command that writes summaries if --summarizer is not given."),
     ("PI_CODING_AGENT_SESSION_DIR", "Another folder of pi to look for sessions in."),
     ("PI_CODING_AGENT_DIR", "Another folder of pi and omp; their sessions are in sessions below it."),
-    ("PI_CONFIG_DIR, XDG_DATA_HOME", "Other places of omp, as omp takes them."),
+    ("PI_CONFIG_DIR, XDG_DATA_HOME, XDG_STATE_HOME", "Other places of omp, as omp takes them."),
+    ("PI_SESSION_FILE, PI_SESSION_ID", "The session that current means; pi sets them for what it runs."),
     ("OMP_PROFILE, PI_PROFILE", "The profile of omp whose sessions are looked for too."),
     ("NO_COLOR", "No colour, unless --color says otherwise."),
     ("CLICOLOR_FORCE", "Colour although the output is not a terminal."),

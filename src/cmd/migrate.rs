@@ -12,8 +12,8 @@ use super::{App, Task, world};
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::migrate::CURRENT;
-use crate::core::migrate::file::{self, Options, Outcome, Status};
-use crate::core::naming::files::{self, Named, PassedOver};
+use crate::core::migrate::file::{self, MigratedFile, MigrationOptions, MigrationStatus};
+use crate::core::naming::files::{self, Named, PassedOver, Searched};
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 use crate::ui::exit::Exit;
@@ -68,36 +68,37 @@ impl Task for MigrateArgs {
         let given = self.paths.given()?;
         let home = app.screen.home.as_deref().map(Path::new);
         given.iter().try_for_each(|path| file::refuse_everything(path, home))?;
-        let files = files::find(given);
+        let files = files::find(given, Searched::Plain);
         if self.output.as_deref() != Some(Path::new("-")) {
             world::prepare()?;
         }
         if let Some(output) = &self.output {
-            let outcome = output::write(app, &files, output, self.writing.options().wait)?;
+            let outcome = output::write(app, &files, &self.paths, output, self.writing.options().wait)?;
             if output != Path::new("-") {
                 super::ended(self.print(app, &files, &[outcome]), Some(output), None)?;
             } else if self.format.is_json() {
-                app.report.result(&MigrationRow::new(&files[0].path, &outcome, None));
+                app.report.result(&MigrationRow::new(self.paths.name(&files[0].path), &outcome, None));
             } else {
                 self.warn(app, &files[0], &outcome);
             }
             return Ok(ExitCode::SUCCESS);
         }
         let outcomes = self.all(app, &files)?;
-        let has = |status: Status| outcomes.iter().any(|outcome| outcome.status == status);
+        let has = |status: MigrationStatus| outcomes.iter().any(|outcome| outcome.status == status);
         let printed = self.print(app, &files, &outcomes);
-        if has(Status::Migrated) {
+        if has(MigrationStatus::Migrated) {
             super::ended(printed, None, None)?
         } else {
             printed?
         }
-        if let Some(signal) = outcomes.iter().find_map(Outcome::signal) {
+        if let Some(signal) = outcomes.iter().find_map(MigratedFile::signal) {
             return Ok(Exit::after(signal).into());
         }
         // What is found in a folder need not be a session.
         let mut is_named = files.iter().zip(&outcomes).filter(|(file, _)| file.is_named);
-        let is_bad = has(Status::Failed) || is_named.any(|(_, outcome)| outcome.status == Status::NotASession);
-        Ok(match (is_bad, self.check && has(Status::WouldMigrate)) {
+        let is_bad =
+            has(MigrationStatus::Failed) || is_named.any(|(_, outcome)| outcome.status == MigrationStatus::NotASession);
+        Ok(match (is_bad, self.check && has(MigrationStatus::WouldMigrate)) {
             (true, _) => Exit::CouldNot,
             (false, true) => Exit::SaysNo,
             (false, false) => Exit::Done,
@@ -108,28 +109,29 @@ impl Task for MigrateArgs {
 
 impl MigrateArgs {
     /// Migrates all files, several at once.
-    fn all(&self, app: &App, files: &[Named]) -> Result<Vec<Outcome>> {
-        let options = Options {
+    fn all(&self, app: &App, files: &[Named]) -> Result<Vec<MigratedFile>> {
+        let options = MigrationOptions {
             only_report: self.check || self.dry_run,
             backup: self.backup.as_deref(),
-            options: self.writing.options(),
+            writing: self.writing.options(),
         };
         // Of a single file the bytes are counted.
         let watch = |source: &Source| (files.len() == 1).then(|| app.reading(source));
         let migrate = |at: usize| file::migrate(&files[at].path, &options, &watch);
-        let is_first = files::are_first(files);
-        let mut outcomes = Vec::with_capacity(files.len());
+        let (is_first, order) = (files::are_first(files), paths::largest_first(files));
+        let mut outcomes: Vec<_> = files.iter().map(|_| None).collect();
         let pool = Pool::new(app.files_at_once, usize::MAX);
-        let make = |at: usize| is_first[at].then(|| migrate(at));
+        let make = |at: usize| is_first[order[at]].then(|| migrate(order[at]));
         paths::work(app, "migrating", files.len(), pool, make, |at, outcome, _| {
-            // Another name of a file comes when it is done under its first one.
-            outcomes.push(outcome.unwrap_or_else(|| migrate(at)));
+            outcomes[order[at]] = outcome;
             Ok(())
         })?;
-        Ok(outcomes)
+        // Another name of a file comes when it is done under its first one.
+        let all = outcomes.into_iter().enumerate();
+        Ok(all.map(|(at, outcome)| outcome.unwrap_or_else(|| migrate(at))).collect())
     }
 
-    fn print(&self, app: &App, files: &[Named], outcomes: &[Outcome]) -> Result<()> {
+    fn print(&self, app: &App, files: &[Named], outcomes: &[MigratedFile]) -> Result<()> {
         // All files after an interruption have the same to say; once is enough.
         let mut is_told = false;
         for (file, outcome) in files.iter().zip(outcomes) {
@@ -142,7 +144,7 @@ impl MigrateArgs {
         for (file, outcome) in files.iter().zip(outcomes) {
             match outcome.foreign().filter(|_| !file.is_named) {
                 Some(format) => passed_over.add(&file.path, format),
-                None => listed.push((file.path.as_path(), outcome)),
+                None => listed.push((self.paths.name(&file.path), outcome)),
             }
         }
         app.passed_over(&passed_over);
@@ -159,10 +161,11 @@ impl MigrateArgs {
     }
 
     /// Reports what there is to say of a file beside its row.
-    fn warn(&self, app: &App, file: &Named, outcome: &Outcome) {
-        let warn = |kind, message: &str, line| app.report.warn(kind, message, Some(&file.path), line);
+    fn warn(&self, app: &App, file: &Named, outcome: &MigratedFile) {
+        let path = self.paths.name(&file.path);
+        let warn = |kind, message: &str, line| app.report.warn(kind, message, Some(path), line);
         match (&outcome.error, outcome.from) {
-            (None, Some(version)) if outcome.status == Status::Newer => {
+            (None, Some(version)) if outcome.status == MigrationStatus::Newer => {
                 let message = format!("version {version} is newer than {CURRENT}, the newest known: not touched");
                 warn(WarningKind::NewerVersion, &message, None);
             }
@@ -170,13 +173,13 @@ impl MigrateArgs {
             _ if self.format.is_json() => {}
             // Counted together.
             (Some(Error::Foreign(_)), _) if !file.is_named => {}
-            (Some(error), _) if outcome.status == Status::NotASession && !file.is_named => {
+            (Some(error), _) if outcome.status == MigrationStatus::NotASession && !file.is_named => {
                 warn(WarningKind::NotASession, &format!("skipped: {error}"), error.line());
             }
-            (Some(error), _) => app.report.failure(&self.failure(error, &file.path)),
+            (Some(error), _) => app.report.failure(&self.failure(error, path)),
             (None, _) => {}
         }
-        super::warn_of(app, &outcome.effects, &file.path);
+        super::warn_of(app, &outcome.effects, path);
     }
 
     fn failure(&self, error: &Error, path: &Path) -> Failure {

@@ -25,11 +25,13 @@ pub mod context;
 mod folders;
 pub mod help;
 pub mod label;
+pub mod list;
 mod lookup;
 pub mod man;
 pub mod migrate;
 pub mod navigate;
 mod paths;
+mod sessions;
 mod summary;
 pub mod tree;
 mod world;
@@ -51,8 +53,9 @@ pub trait Task {
 /// Returns the examples of a command with the ways to name an entry.
 fn naming(examples: &str) -> String {
     let forms = "\
-ENTRY is user:1 (the last prompt; user:2 the one before), label:x, @ (the leaf),
-an id or its first characters; ~N after any of these is N steps up, as in @~3.";
+ENTRY is user:1 (the last prompt; user:2 the one before), assistant:1 (the last
+answer), label:x, @ (the leaf), an id or its first characters; ~N after any of
+these is N steps up, as in @~3.";
     format!("{examples}\n\n{forms}")
 }
 

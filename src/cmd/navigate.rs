@@ -37,7 +37,7 @@ Examples:
 pub struct NavigateArgs {
     #[command(flatten)]
     session: SessionArg,
-    /// Entry to go to: an id or its start, @, label:NAME or user:N, also with ~N; or --root
+    /// Entry to go to: an id or its start, @, label:NAME, user:N or assistant:N, also with ~N; or --root
     #[arg(value_name = "ENTRY", required_unless_present = "root", conflicts_with = "root")]
     entry: Option<String>,
     /// Go to the start, before the first entry
@@ -80,15 +80,15 @@ impl Task for NavigateArgs {
     }
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
-        self.session.find(app)?;
-        self.navigate(app).about(&self.session.session)
+        let summary = self.summary.request()?;
+        let request = MoveRequest { summary, save: self.save, label: self.label.clone() };
+        self.session.find(app, request.writes())?;
+        self.navigate(app, &request).about(&self.session.session)
     }
 }
 
 impl NavigateArgs {
-    fn navigate(&self, app: &App) -> Result<ExitCode> {
-        let summary = self.summary.request()?;
-        let request = MoveRequest { summary, save: self.save, label: self.label.clone() };
+    fn navigate(&self, app: &App, request: &MoveRequest) -> Result<ExitCode> {
         request.check(self.root)?;
         if request.writes() && !self.dry_run {
             self.session.must_be_a_file()?;
@@ -99,7 +99,7 @@ impl NavigateArgs {
         }
         let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
         let old = leaf.filter(|_| !self.from_root);
-        let target = self.entry.as_ref().map(|name| self.session.entry(&session, leaf, name)).transpose()?;
+        let target = self.entry.as_ref().map(|name| self.session.place(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
         let plan = match self.exact {
             true => Move::exact(&session, old, target),
@@ -107,7 +107,7 @@ impl NavigateArgs {
         };
         let plan = request.settle(&mut bodies, plan)?;
         if plan.is_noop {
-            self.warn_of_noop(app, &request);
+            self.warn_of_noop(app, request);
         } else {
             if request.writes() {
                 plan.check(&session)?;

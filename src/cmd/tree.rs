@@ -1,5 +1,6 @@
 //! `tree`: prints the tree.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +11,14 @@ use super::{App, Task};
 use crate::core::entry::Traits;
 use crate::core::read::load::LoadOptions;
 use crate::core::search::Query;
+use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 use crate::core::tree::view::{Scope, Search, ShownTree, View};
 use crate::core::words::counted;
 use crate::ui::entry::speaker;
 use crate::ui::exit::Exit;
 use crate::ui::graph::GraphFormat;
+use crate::ui::output::Output;
 use crate::ui::progress::{Count, Progress};
 use crate::ui::report::AboutFile;
 
@@ -25,6 +28,7 @@ use printer::Printer;
 
 mod args;
 mod graph;
+mod many;
 mod printer;
 mod rows;
 mod tips;
@@ -37,16 +41,34 @@ impl Task for TreeArgs {
     }
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
-        usage::check(&self)?;
-        self.session.find(app)?;
-        Ok(self.print(app).about(&self.session.session)?.into())
+        let one = self.sessions.one();
+        usage::check(&self, one.is_none())?;
+        let query = self.search.query()?;
+        let Some(session) = one else { return many::run(&self, app, query.as_ref()) };
+        self.session = session;
+        self.session.find(app, false)?;
+        let file = &self.session.session;
+        let mut output = Output::new();
+        let is_shown = self.show(app, query.as_ref(), &mut output, app.jobs, None, |keep| app.load(file, keep));
+        let is_shown = is_shown.about(file)?;
+        output.finish()?;
+        // A search that finds nothing says no, as that of grep does.
+        Ok(if is_shown { Exit::Done } else { Exit::SaysNo }.into())
     }
 }
 
 impl TreeArgs {
-    /// Prints what was asked for. A search that finds nothing says no, as that of grep does.
-    fn print(&self, app: &App) -> Result<Exit> {
-        let query = self.search.as_deref().map(Query::new);
+    /// Prints what was asked for of the session that `load` reads; `file` is its path, if it is one of several.
+    /// Returns whether it is shown: a search may find nothing in it.
+    fn show(
+        &self,
+        app: &App,
+        query: Option<&Query>,
+        output: &mut Output,
+        jobs: usize,
+        file: Option<&Path>,
+        load: impl FnOnce(LoadOptions<'_>) -> Result<Session>,
+    ) -> Result<bool> {
         let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
         let done = Arc::new(AtomicU64::new(0));
         let step = || _ = done.fetch_add(1, Ordering::Relaxed);
@@ -55,7 +77,7 @@ impl TreeArgs {
             scope: Scope::Whole,
             path: self.path,
             period: self.period(),
-            search: query.as_ref().map(|query| Search { query, row: &row, step: &step }),
+            search: query.map(|query| Search { query, row: &row, step: &step }),
             depth: self.depth,
             branches: self.branches,
         };
@@ -64,23 +86,29 @@ impl TreeArgs {
         let words = |traits: Traits| shows_view && view.keeps(traits, prints_rows);
         // Nested nodes have no words.
         let calls = shows_view && view.shows_calls() && (format != Format::Json || self.tips || query.is_some());
-        let session = app.load(&self.session.session, LoadOptions { words: &words, calls })?;
+        let session = load(LoadOptions { words: &words, calls, usage: self.tips })?;
         let leaf = match self.root {
             true => None,
             false => self.session.leaf(&session, self.leaf.as_deref())?,
         };
         let bodies = Bodies::new(&session);
-        let mut printer = Printer { app, args: self, session: &session, leaf, query: query.as_ref(), bodies };
+        let mut printer = Printer { app, args: self, session: &session, leaf, query, bodies, output, jobs, file };
         if !shows_view {
             printer.entries()?;
-            return Ok(Exit::Done);
+            return Ok(true);
         }
-        let entries = query.as_ref().map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
+        let entries = query.filter(|_| file.is_none());
+        let entries = entries.map(|_| Count::Things(Arc::clone(&done), session.len(), "entries"));
         let progress = entries.map(|entries| Progress::new(app.report, "searching", entries));
         let view = View { scope: self.scope(&session, leaf)?, ..view };
         let shown = view.show(&mut printer.bodies, leaf)?;
         drop(progress);
-        self.explain(app, &shown);
+        let is_found = !(shown.is_empty && query.is_some());
+        if file.is_none() {
+            self.explain(app, &shown);
+        } else if !is_found || shown.is_empty && self.period().is_bound() {
+            return Ok(false);
+        }
         match format {
             _ if self.tips => printer.tips(&shown, format)?,
             Format::Text => printer.text(&shown)?,
@@ -90,19 +118,13 @@ impl TreeArgs {
             Format::Dot => printer.graph(&shown, GraphFormat::Dot)?,
             Format::Mermaid => printer.graph(&shown, GraphFormat::Mermaid)?,
         }
-        Ok(if query.is_some() && shown.is_empty { Exit::SaysNo } else { Exit::Done })
+        Ok(is_found)
     }
 
     /// Prints hints on what is left out although it was asked for.
     fn explain(&self, app: &App, shown: &ShownTree) {
-        match (&self.search, self.period().is_bound()) {
-            _ if !shown.is_empty => {}
-            (Some(text), false) => app.report.hint(&format!("no entry that is shown contains all of: {text}")),
-            (Some(text), true) => {
-                app.report.hint(&format!("no entry that is shown is of that time and contains all of: {text}"))
-            }
-            (None, true) => app.report.hint("no entry that is shown is of that time"),
-            (None, false) => {}
+        if shown.is_empty {
+            self.tell_of_nothing(app);
         }
         if shown.timeless > 0 {
             let entries = counted(shown.timeless, "entry", "entries");
@@ -111,6 +133,19 @@ impl TreeArgs {
         if shown.rowless > 0 && !self.format.is_json() {
             let entries = counted(shown.rowless, "entry is", "entries are");
             app.report.hint(&format!("{entries} deeper, with nothing shown above"));
+        }
+    }
+
+    /// Prints a hint that nothing is found.
+    fn tell_of_nothing(&self, app: &App) {
+        match (self.search.text(), self.period().is_bound()) {
+            (Some(text), is_bound) => {
+                let time = if is_bound { "is of that time and " } else { "" };
+                let has = self.search.has();
+                app.report.hint(&format!("no entry that is shown {time}{has}: {text}"));
+            }
+            (None, true) => app.report.hint("no entry that is shown is of that time"),
+            (None, false) => {}
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::flag;
+use signal_hook::{flag, low_level};
 use uuid::Uuid;
 
 use crate::core::disk::lock::LockWait;
@@ -21,6 +21,7 @@ use crate::core::time;
 use crate::core::time::when::{self, DayEdge};
 use crate::hooks::HookError;
 use crate::run::ChildError;
+use crate::ui::interrupts::Interrupts;
 use crate::ui::report::Failure;
 
 /// Returns what went wrong with the hooks.
@@ -39,7 +40,7 @@ pub(super) fn child_failure(kind: ErrorKind, what: &str, why: &ChildError, hint:
     match why {
         // A child was running: nothing of ours was written.
         ChildError::Interrupted(signal) => Failure::interrupted(*signal),
-        _ => Failure::plain(kind, format!("{what}: {why}"), Some(hint.to_owned())),
+        _ => Failure::plain(kind, format!("{what}: {why}"), Some(why.hint().unwrap_or_else(|| hint.to_owned()))),
     }
 }
 
@@ -54,6 +55,10 @@ pub(super) fn wait(timeout: Duration) -> LockWait<'static> {
 /// What the system says.
 pub(super) fn prepare() -> io::Result<()> {
     let signal = SIGNAL.get_or_init(Arc::default);
+    if let Some(held) = HELD.get() {
+        held.is_free.store(false, Ordering::Relaxed);
+        signal.store(held.signal.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
     for number in signals() {
         flag::register_usize(number, Arc::clone(signal), number.unsigned_abs() as usize)?;
     }
@@ -74,6 +79,49 @@ pub(super) fn prepare_document() -> io::Result<()> {
         flag::register(number, Arc::clone(&is_second))?;
     }
     prepare()
+}
+
+/// The signals that ask to stop while a progress bar is on the screen. They are none of its business where
+/// [`prepare`] was called, since then the command obeys them.
+#[derive(Debug)]
+pub(super) struct HeldSignals;
+
+impl Interrupts for HeldSignals {
+    fn hold(&self, is_held: bool) {
+        let held = HELD.get_or_init(SignalGate::new);
+        held.is_free.store(!is_held && SIGNAL.get().is_none(), Ordering::Relaxed);
+    }
+
+    fn held(&self) -> Option<i32> {
+        let held = HELD.get().filter(|_| SIGNAL.get().is_none())?.signal.load(Ordering::Relaxed);
+        NonZeroUsize::new(held).and_then(|signal| i32::try_from(signal.get()).ok())
+    }
+
+    fn end(&self, signal: i32) {
+        // What cannot be ended goes on.
+        let _ = low_level::emulate_default_handler(signal);
+    }
+}
+
+/// How signals are held back.
+struct SignalGate {
+    /// Whether they end the program at once.
+    is_free: Arc<AtomicBool>,
+    signal: Arc<AtomicUsize>,
+}
+
+static HELD: OnceLock<SignalGate> = OnceLock::new();
+
+impl SignalGate {
+    fn new() -> Self {
+        let held = Self { is_free: Arc::new(AtomicBool::new(true)), signal: Arc::default() };
+        for number in signals() {
+            // One that cannot be held back ends the program as ever.
+            let _ = flag::register_conditional_default(number, Arc::clone(&held.is_free))
+                .and_then(|_| flag::register_usize(number, Arc::clone(&held.signal), number.unsigned_abs() as usize));
+        }
+        held
+    }
 }
 
 /// Returns the signals that ask to stop.
@@ -111,7 +159,7 @@ pub(super) fn now() -> i64 {
 
 /// Returns what new entries get.
 pub(super) fn ids_and_time(fresh: &mut dyn FnMut() -> String) -> IdsAndTime<'_> {
-    IdsAndTime { now: timestamp(), fresh }
+    IdsAndTime { now: &timestamp, fresh }
 }
 
 /// Returns the time in the spelling of agents.

@@ -344,6 +344,11 @@ impl fmt::Display for Error {
             Self::NotAUserMessage { id, what, .. } => {
                 write!(f, "cannot branch at `{id}`: it is {what}, not a user message")
             }
+            Self::Io { doing: doing @ ("cannot open" | "cannot read"), cause }
+                if cause.kind() == io::ErrorKind::NotFound =>
+            {
+                write!(f, "{doing}: it does not exist")
+            }
             Self::ReadOnly { doing, cause } | Self::Io { doing, cause } => write!(f, "{doing}: {}", reason(cause)),
             Self::Locked { holder: Some(pid), .. } => write!(f, "cannot lock it: process {pid} holds the lock"),
             Self::Locked { holder: None, .. } => f.write_str("cannot lock it: another program holds the lock"),

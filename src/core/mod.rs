@@ -16,6 +16,7 @@ pub mod naming;
 pub mod read;
 pub mod search;
 pub mod session;
+pub mod store;
 pub mod time;
 pub mod tree;
 pub mod words;

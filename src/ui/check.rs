@@ -175,7 +175,10 @@ impl Findings {
         match (self.form, counts) {
             (FindingFormat::Sarif, _) => self.output.json(b"\n]}]}\n")?,
             (FindingFormat::Json, _) => self.list.end(&mut self.output)?,
-            (FindingFormat::Text, Some(counts)) if self.count > 0 || counts.files > 1 => {
+            // A person sees that a sound file was looked at.
+            (FindingFormat::Text, Some(counts))
+                if self.count > 0 || counts.files > 1 || (self.screen.is_terminal && counts.files > 0) =>
+            {
                 self.output.text(&self.screen.folded(&summary(counts), 2))?
             }
             _ => {}

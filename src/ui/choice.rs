@@ -41,7 +41,11 @@ pub(crate) fn about(offer: &Suggestion, traits: Traits, now: i64) -> String {
     let part = match offer.reason {
         SuggestionReason::Leaf => "leaf",
         SuggestionReason::Tip => "tip",
-        SuggestionReason::Prompt | SuggestionReason::Label | SuggestionReason::Message | SuggestionReason::Id => "",
+        SuggestionReason::Prompt
+        | SuggestionReason::Answer
+        | SuggestionReason::Label
+        | SuggestionReason::Message
+        | SuggestionReason::Id => "",
     };
     let role = speaker(traits).trim_end_matches(": ");
     let age = offer.stamp.ms().map(|ms| time::ago(now.saturating_sub(ms))).unwrap_or_default();

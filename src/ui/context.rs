@@ -15,6 +15,9 @@ use super::screen::Screen;
 use crate::core::context::message;
 use crate::core::context::stats::Size;
 use crate::core::context::{Context, Settings};
+use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
+use crate::core::entry::preview::NAMELESS;
+use crate::core::entry::{Entry, Kind, Role};
 use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
@@ -80,7 +83,7 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
     let [role, stop, is_error, names @ ..] = message.pick(["role", "stopReason", "isError", "customType", "toolName"]);
     let role = role.and_then(Raw::str).unwrap_or_default();
-    let mut title = role.clone().into_owned();
+    let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
     for name in names.into_iter().filter_map(|name| name?.str()) {
         title.push_str(&format!(" [{name}]"));
     }
@@ -106,46 +109,15 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
     out
 }
 
-/// How many bytes of whole lines are made safe to print at once.
-const PIECE: usize = 64 * 1024;
-
-/// Returns the first lines of a text, about [`PIECE`] bytes of them, and the others.
-fn split_lines(text: &str) -> (&str, &str) {
-    let after = text.as_bytes().get(PIECE..).and_then(|rest| memchr(b'\n', rest));
-    text.split_at(after.map_or(text.len(), |end| PIECE + end + 1))
-}
-
 /// Calls `out` with all text of a message, safe to print and in pieces, since it may have many megabytes.
 /// Every part of the message ends its line.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    let mut part = |text: &str| {
-        let text = text.trim_end_matches('\n');
-        if text.is_empty() {
-            return Ok(());
-        }
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (lines, after) = split_lines(rest);
-            out(&escape::lines(lines))?;
-            rest = after;
-        }
-        out("\n")
-    };
-    let [summary, command, code, output, files, sections, added, removed, content, error] = message.pick([
-        "summary",
-        "command",
-        "code",
-        "output",
-        "files",
-        "sections",
-        "toolsAdded",
-        "toolsRemoved",
-        "content",
-        "errorMessage",
-    ]);
+    let mut part = |text: &str| part(text, out);
+    let [role, summary, command, code, output, files, blocks, content, error] =
+        message.pick(["role", "summary", "command", "code", "output", "files", "blocks", "content", "errorMessage"]);
     for (text, before) in [(summary, ""), (command, "$ "), (code, ">>> "), (output, "")] {
         match text.and_then(Raw::str) {
             Some(text) if before.is_empty() => part(&text)?,
@@ -157,14 +129,11 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
         part(&file.get_str("content").unwrap_or_default())?;
     }
-    for (name, section) in sections.iter().flat_map(|sections| sections.members()) {
-        let name = String::from_utf8_lossy(name.name());
-        part(&section.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}")))?;
+    for element in blocks.iter().flat_map(|blocks| blocks.elements()) {
+        part(&block(element))?;
     }
-    for (list, what) in [(added, "tool"), (removed, "tool removed")] {
-        for tool in list.iter().flat_map(|tools| tools.elements()) {
-            part(&format!("[{what}: {}]", tool.get_str("name").or_else(|| tool.str()).unwrap_or_default()))?;
-        }
+    if role.and_then(Raw::str).as_deref() == Role::System.name() {
+        TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
     }
     match content {
         Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
@@ -182,24 +151,107 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
     }
 }
 
+/// Calls `out` with all text of an entry as [`body`] does with that of a message.
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn entry(entry: Entry<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    if let Some(message) = entry.message().filter(|_| entry.kind() == Kind::Message) {
+        return body(message, out);
+    }
+    body(entry.object(), out)?;
+    TextElsewhere::of(entry).iter().try_for_each(|other| part(&elsewhere(other), out))
+}
+
+/// How many bytes of whole lines are made safe to print at once.
+const PIECE: usize = 64 * 1024;
+
+/// Returns the first lines of a text, about [`PIECE`] bytes of them, and the others.
+fn split_lines(text: &str) -> (&str, &str) {
+    let after = text.as_bytes().get(PIECE..).and_then(|rest| memchr(b'\n', rest));
+    text.split_at(after.map_or(text.len(), |end| PIECE + end + 1))
+}
+
+/// Calls `out` with a part of a message, some lines at a time.
+fn part(text: &str, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (lines, after) = split_lines(rest);
+        out(&escape::lines(lines))?;
+        rest = after;
+    }
+    out("\n")
+}
+
+/// Returns a text that stands outside of the content, with what it is.
+fn elsewhere(text: &TextElsewhere<'_>) -> String {
+    let plain = |text: Raw<'_>| text.str().unwrap_or_default().into_owned();
+    match text {
+        TextElsewhere::Section { name, text } => {
+            text.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}"))
+        }
+        TextElsewhere::ToolAdded(tool) => {
+            let description = tool.get_str("description").unwrap_or_default();
+            format!("[tool: {}] {description}", tool_name(*tool)).trim_end().to_owned()
+        }
+        TextElsewhere::ToolRemoved(tool) => format!("[tool removed: {}]", tool_name(*tool)),
+        TextElsewhere::Task(text) => format!("[task]\n{}", plain(*text)),
+        TextElsewhere::SystemPrompt(text) => format!("[system prompt]\n{}", plain(*text)),
+        TextElsewhere::SystemText(text) | TextElsewhere::Archived(text) | TextElsewhere::Notes(text) => plain(*text),
+        TextElsewhere::Picture(picture) => image(*picture),
+    }
+}
+
+/// Prints the text of an entry and nothing else: no role, no call, no thinking. For a file it is as it was
+/// written, but for what a terminal might obey.
+///
+/// # Errors
+/// [`io::Error`] of the output.
+pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()> {
+    let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
+    let mut parts: Vec<_> = ["summary", "output"].iter().filter_map(|name| object.get_str(name)).collect();
+    let files = object.get("files");
+    parts.extend(files.iter().flat_map(|files| files.elements()).filter_map(|file| file.get_str("content")));
+    let content = entry.content();
+    parts.extend(content.and_then(Raw::str));
+    let blocks = content.iter().flat_map(|content| content.elements());
+    let texts = blocks.filter(|block| block.get_str("type").as_deref() == Some("text"));
+    parts.extend(texts.filter_map(|block| block.get_str("text")));
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        let is_terminal = output.is_terminal();
+        output.text(&if is_terminal { escape::lines(part) } else { escape::text(part) })?;
+        if !part.ends_with('\n') {
+            output.text("\n")?;
+        }
+    }
+    Ok(())
+}
+
 fn block(block: Raw<'_>) -> Cow<'_, str> {
-    let members = block.pick(["type", "text", "thinking", "data", "mimeType", "name", "arguments"]);
-    let [kind, text, thinking, data, mime, name, arguments] = members;
+    let [kind, text, thinking, name, arguments] = block.pick(["type", "text", "thinking", "name", "arguments"]);
     let words = |member: Option<Raw<'_>>| member.and_then(Raw::str).unwrap_or_default().into_owned();
     let kind = kind.and_then(Raw::str).unwrap_or_default();
     Cow::Owned(match kind.as_ref() {
         "text" => return text.and_then(Raw::str).unwrap_or_default(),
         "thinking" => format!("[thinking] {}", words(thinking)),
-        "image" => {
-            let data = data.map_or(0, |data| data.bytes().len());
-            format!("[image: {}, {} kB]", words(mime), data.div_ceil(1000))
-        }
+        "image" => image(block),
         "toolCall" => {
             let arguments = arguments.map(Raw::bytes).unwrap_or_default();
-            format!("[call {}: {}]", words(name), String::from_utf8_lossy(arguments))
+            let name = Some(words(name)).filter(|name| !name.trim().is_empty());
+            let name = name.as_deref().unwrap_or(NAMELESS);
+            format!("[call {name}: {}]", String::from_utf8_lossy(arguments))
         }
         _ => format!("[{kind}]"),
     })
+}
+
+fn image(image: Raw<'_>) -> String {
+    let data = image.get("data").map_or(0, |data| data.bytes().len());
+    format!("[image: {}, {} kB]", image.get_str("mimeType").unwrap_or_default(), data.div_ceil(1000))
 }
 
 /// Prints a context as a transcript.
@@ -217,7 +269,7 @@ pub(crate) fn text(
     let leaf = context.leaf.map(|leaf| session.id(leaf));
     output.text(&heading(screen, leaf, &context.settings, size))?;
     let mut scratch = Vec::new();
-    for (at, &item) in context.messages.iter().enumerate() {
+    for (at, item) in context.messages.iter().enumerate() {
         let write = |message: Raw<'_>| -> io::Result<()> {
             let title = title(screen, at + 1, session.id(item.node()), message);
             output.text(&screen.folded(&title, 3))?;
@@ -272,7 +324,7 @@ pub(crate) fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &
 fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
     let (mut scratch, mut sent) = (Vec::new(), Vec::new());
     let mut mark = "";
-    for &item in &context.messages {
+    for item in &context.messages {
         let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
             sent.clear();
             if for_model && !message::write_for_model(&mut sent, message) {

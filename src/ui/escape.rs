@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::core::json::text::is_stand_in;
+
 /// Returns a text for one line, in which control characters, escape sequences and direction overrides are
 /// shown as escapes.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
@@ -60,6 +62,25 @@ fn safe_front(text: &str) -> usize {
     }
 }
 
+/// Returns a text that goes into a file, which somebody may show on a terminal: control characters and
+/// direction overrides are shown as escapes, and line ends, tabs and all else stay as they are.
+pub(crate) fn text(text: &str) -> Cow<'_, str> {
+    let is_order = |char: char| {
+        char.is_control() && !matches!(char, '\n' | '\t')
+            || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.chars().any(is_order) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        let ends_line = char == '\r' && chars.peek() == Some(&'\n');
+        if is_order(char) && !ends_line { push(&mut out, char) } else { out.push(char) }
+    }
+    Cow::Owned(out)
+}
+
 /// Returns JSON text for a terminal: what JSON allows in strings but a terminal might obey is written as
 /// `\uXXXX`.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
@@ -86,6 +107,7 @@ fn push(out: &mut String, char: char) {
     // Writing to a string cannot fail.
     let _ = match char {
         _ if !is_unsafe(char) => out.write_char(char),
+        _ if is_stand_in(char) => out.write_char(char::REPLACEMENT_CHARACTER),
         '\n' => out.write_str("\\n"),
         '\r' => out.write_str("\\r"),
         '\t' => out.write_str("\\t"),
@@ -97,6 +119,7 @@ fn push(out: &mut String, char: char) {
 /// Returns whether a terminal might do anything with a character but show it.
 fn is_unsafe(char: char) -> bool {
     char.is_control()
+        || is_stand_in(char)
         || matches!(char,
             '\u{61c}' | '\u{200e}' | '\u{200f}' // direction marks
             | '\u{2028}' | '\u{2029}' // line and paragraph separators
@@ -106,18 +129,20 @@ fn is_unsafe(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{json, line, lines};
+    use super::{json, line, lines, text};
 
     #[test]
     fn characters_that_a_terminal_obeys_are_escaped() {
         assert_eq!(line("a\u{1b}]52;c;x\u{7}b"), "a\\x1b]52;c;x\\x07b");
         assert_eq!(line("a\u{202e}b\u{9b}c\u{7f}\n"), "a\\u{202e}b\\x9bc\\x7f\\n");
         assert_eq!(lines("a\r\n\tb\rc\u{8}"), "a\n    b\\rc\\x08");
+        assert_eq!(text("a\r\n\tb\rc\u{8}\u{1b}[m\u{9b}\u{202e}"), "a\r\n\tb\\rc\\x08\\x1b[m\\x9b\\u{202e}");
         assert_eq!(json("\"\u{7f}\u{9b}\u{202e}é\u{e0041}\""), "\"\\u007f\\u009b\\u202eé\\udb40\\udc41\"");
     }
 
     #[test]
     fn safe_text_is_not_copied() {
         assert!(matches!(line("naïve 日本語 🙂"), std::borrow::Cow::Borrowed(_)));
+        assert!(matches!(text("\tשלום\u{200f}!\n"), std::borrow::Cow::Borrowed(_)));
     }
 }

@@ -2,6 +2,7 @@
 //! or removed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -93,6 +94,40 @@ fn push_number(out: &mut Vec<u8>, mut number: usize) {
     out.extend_from_slice(&digits[at..]);
 }
 
+/// A row of a session that is one of several, which names it; else the row alone.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionPart<'a, T> {
+    #[serde(flatten)]
+    pub session: Option<SessionName<'a>>,
+    #[serde(flatten)]
+    pub row: T,
+}
+
+/// What names a session among several.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionName<'a> {
+    pub path: String,
+    pub session_id: &'a str,
+}
+
+impl<'a> SessionName<'a> {
+    /// Returns what names a session in a file.
+    pub(crate) fn new(file: &Path, session: &'a Session) -> Self {
+        Self { path: file.display().to_string(), session_id: &session.header.id }
+    }
+
+    /// Returns it as the first members of an object, a comma after each.
+    ///
+    /// # Errors
+    /// None that are known.
+    pub(crate) fn members(&self) -> serde_json::Result<String> {
+        let object = serde_json::to_string(self)?;
+        Ok(format!("{},", object.trim_start_matches('{').trim_end_matches('}')))
+    }
+}
+
 /// A label (`label SESSION --json`).
 #[derive(Debug, Serialize)]
 pub(crate) struct LabelRow<'a> {
@@ -125,6 +160,9 @@ pub(crate) struct LabelChange<'a> {
     pub label: Option<&'a str>,
     /// The label before.
     pub was: Option<&'a str>,
+    /// The entries that it was taken from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<&'a [String]>,
     /// The ids of the new entries.
     pub written: &'a [String],
     /// False if the line is in the file, but could not be synced to the disk.

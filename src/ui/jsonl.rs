@@ -11,6 +11,7 @@ use super::output::Output;
 use crate::core::entry::{Kind, Role};
 use crate::core::error::Result;
 use crate::core::json::Object;
+use crate::core::search::{Excerpt, Query};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
@@ -21,6 +22,8 @@ use crate::parallel::Pool;
 pub struct JsonlRows<'b, 's> {
     session: &'s Session,
     bodies: Mutex<&'b mut Bodies<'s>>,
+    /// The members that each row begins with, a comma after each.
+    front: String,
 }
 
 /// The place of an entry in the tree.
@@ -37,7 +40,13 @@ pub struct TreePlace {
 impl<'b, 's> JsonlRows<'b, 's> {
     /// Prepares to make rows.
     pub fn new(bodies: &'b mut Bodies<'s>) -> Self {
-        Self { session: bodies.session(), bodies: Mutex::new(bodies) }
+        Self { session: bodies.session(), bodies: Mutex::new(bodies), front: String::new() }
+    }
+
+    /// Makes each row begin with members, a comma after each.
+    #[must_use]
+    pub(crate) fn naming(self, front: String) -> Self {
+        Self { front, ..self }
     }
 
     fn lock(&self) -> MutexGuard<'_, &'b mut Bodies<'s>> {
@@ -100,7 +109,24 @@ impl<'b, 's> JsonlRows<'b, 's> {
             children: session.children(node).len(),
             text: &words,
         };
+        let start = out.len();
         row.push(out);
+        if !self.front.is_empty() {
+            out.splice(start + 1..start + 1, self.front.bytes());
+        }
+        Ok(())
+    }
+
+    /// Adds the words around what was found first, if anything was searched for. `row` is the text of the row.
+    ///
+    /// # Errors
+    /// As [`Bodies::entry`].
+    pub(crate) fn add_match(&self, out: &mut Vec<u8>, node: NodeId, row: &str, query: &Query) -> Result<()> {
+        let label = self.session.label(node).map(|label| label.name.as_str());
+        let Some(term) = query.first() else { return Ok(()) };
+        if let Some(Excerpt { before, word, after, .. }) = Excerpt::of(self.lock().entry(node)?, label, row, term) {
+            Object::reopen(out).str("match", &format!("{before}{word}{after}"));
+        }
         Ok(())
     }
 

@@ -1,6 +1,5 @@
 //! Labels: one, all of a session, and those that were set or cleared.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
@@ -13,7 +12,8 @@ use super::output::{JsonList, Output};
 use super::paint::Ink;
 use super::report::Report;
 use super::screen::Screen;
-use crate::core::edit::label::{self, LabelEdit};
+use crate::core::edit::label::{self, LabelEdit, PlannedLabel};
+use crate::core::error::problem::WarningKind;
 use crate::core::session::body::Bodies;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::time;
@@ -24,7 +24,7 @@ use crate::core::words::counted;
 pub(crate) struct LabelReport<'a> {
     pub session: &'a Session,
     /// The labels.
-    pub edits: &'a [LabelEdit],
+    pub labels: &'a [PlannedLabel],
     /// The words of the labelled entries; only for people.
     pub words: &'a [String],
     /// The ids of the new entries.
@@ -32,6 +32,8 @@ pub(crate) struct LabelReport<'a> {
     pub path: &'a Path,
     /// Whether that is another than was named.
     pub was_found: bool,
+    /// Whether labels were to be taken from other entries.
+    pub moves: bool,
     /// False if what was written could not be synced.
     pub synced: Option<bool>,
 }
@@ -43,14 +45,27 @@ impl LabelReport<'_> {
     /// [`io::Error`] of the output.
     pub(crate) fn print(&self, screen: &Screen, report: Report) -> io::Result<()> {
         let mut output = Output::new();
-        for (edit, words) in self.edits.iter().zip(self.words) {
-            output.text(&self.row(edit, words, screen))?;
+        for (label, words) in self.labels.iter().zip(self.words) {
+            output.text(&self.row(label, words, screen))?;
         }
-        self.edits.iter().for_each(|edit| self.hint(edit, report));
+        for edit in self.labels.iter().map(|label| &label.edit).filter(|edit| edit.is_hidden(self.session)) {
+            report.hint(&format!("`tree` hides entry {} unless `--filter labeled-only` or `all`", edit.target));
+        }
         if self.was_found {
             output.text(&format!("in {}\n", escape::line(&self.path.display().to_string())))?;
         }
         output.finish()
+    }
+
+    /// Warns of labels that other entries have too.
+    pub(crate) fn warn(&self, report: Report) {
+        for PlannedLabel { edit, namesakes, .. } in self.labels.iter().filter(|label| label.namesakes > 0) {
+            let others = counted(*namesakes, "other entry has", "other entries have");
+            let name = edit.name.as_deref().unwrap_or_default();
+            let message =
+                format!("{others} this label, too: `label:{name}` names none of them; `--move` takes it from others");
+            report.warn(WarningKind::SharedLabel, &message, Some(self.path), None);
+        }
     }
 
     /// Prints what was done as an object for each label, all of them as an array or one a line.
@@ -59,16 +74,18 @@ impl LabelReport<'_> {
     /// [`io::Error`] of the output.
     pub(crate) fn json(&self, is_array: bool) -> io::Result<()> {
         let (mut output, mut list) = (Output::new(), JsonList::new(is_array));
-        let mut labels: HashMap<&str, Option<&str>> = HashMap::new();
-        for (written, LabelEdit { target, name }) in self.ids.chunks(1).zip(self.edits) {
-            let before = || Some(self.session.label(self.session.find(target)?)?.name.as_str());
+        let mut ids = self.ids;
+        for label in self.labels {
+            let (written, rest) = ids.split_at(label.count().min(ids.len()));
+            ids = rest;
             let row = LabelChange {
                 path: self.path.display().to_string(),
-                target_id: target,
-                label: name.as_deref(),
-                was: labels.insert(target, name.as_deref()).unwrap_or_else(before),
+                target_id: &label.edit.target,
+                label: label.edit.name.as_deref(),
+                was: label.was.as_deref(),
+                taken_from: self.moves.then_some(&label.taken_from),
                 written,
-                synced: self.synced,
+                synced: self.synced.filter(|_| !written.is_empty()),
             };
             list.add(&mut output, &row)?;
         }
@@ -76,27 +93,22 @@ impl LabelReport<'_> {
         output.finish()
     }
 
-    fn row(&self, LabelEdit { target, name }: &LabelEdit, words: &str, screen: &Screen) -> String {
+    fn row(&self, label: &PlannedLabel, words: &str, screen: &Screen) -> String {
+        let LabelEdit { target, name } = &label.edit;
         let traits = self.session.find(target).map(|node| self.session.traits(node));
         let row = traits.map(|traits| entry::row(screen, traits, words)).unwrap_or_default();
-        let text = match name {
-            Some(name) => format!("labelled {target}  [{name}] {row}"),
-            None => format!("cleared the label of {target}  {row}"),
+        let was = label.was.as_ref().filter(|_| label.changes()).map(|was| format!("was [{was}]"));
+        let taken = (!label.taken_from.is_empty()).then(|| format!("taken from {}", label.taken_from.join(", ")));
+        let notes: Vec<_> = was.into_iter().chain(taken).collect();
+        let notes = if notes.is_empty() { String::new() } else { format!("({}) ", notes.join(", ")) };
+        let text = match (name, label.changes()) {
+            (Some(name), true) => format!("labelled {target}  [{name}] {notes}{row}"),
+            (None, true) => format!("cleared the label of {target}  {notes}{row}"),
+            (Some(name), false) if label.count() > 0 => format!("{target} had the label  [{name}] {notes}{row}"),
+            (Some(name), false) => format!("nothing written: {target} has this label  [{name}] {row}"),
+            (None, false) => format!("nothing written: {target} has no label  {row}"),
         };
         screen.row([(Ink::Plain, &*escape::line(&text))])
-    }
-
-    /// Hints at a new label that is not seen in the usual view, or that another entry has, too.
-    fn hint(&self, edit: &LabelEdit, report: Report) {
-        let namesakes = edit.namesakes(self.session);
-        if namesakes > 0 {
-            let others = counted(namesakes, "other entry has", "other entries have");
-            let name = edit.name.as_deref().unwrap_or_default();
-            report.hint(&format!("{others} this label, too: `label:{name}` names none of them"));
-        }
-        if edit.is_hidden(self.session) {
-            report.hint(&format!("`tree` hides entry {} unless `--filter labeled-only` or `all`", edit.target));
-        }
     }
 }
 

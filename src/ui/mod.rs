@@ -13,6 +13,7 @@ pub mod excerpt;
 pub mod exit;
 pub mod fit;
 pub mod graph;
+pub mod interrupts;
 pub mod json;
 pub mod jsonl;
 pub mod label;
@@ -27,6 +28,7 @@ pub mod report;
 pub mod request;
 
 pub mod screen;
+pub mod sessions;
 pub mod shell;
 pub mod stats;
 pub mod summary;

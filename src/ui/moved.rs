@@ -165,7 +165,7 @@ impl MoveReport<'_> {
         };
         let is_written = !self.outcome.ids().is_empty();
         match id(self.plan.old) {
-            _ if self.is_noop() && self.plan.position == self.session.leaf() => goes_on,
+            _ if self.is_noop() && self.plan.old == self.session.leaf() => goes_on,
             _ if self.is_dry && self.writes => "nothing was done; leave `--dry-run` out to do it".to_owned(),
             _ if self.is_dry => "nothing was done; `--save` instead of `--dry-run` saves the move".to_owned(),
             // Going back to a message would take it back.

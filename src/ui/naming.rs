@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::report::Failure;
+use super::report::{Failure, file_hint};
 use crate::core::error::ErrorKind;
 use crate::core::naming::entry::PREFIX;
-use crate::core::naming::session::{Meaning, SessionStore, StoredSession};
+use crate::core::naming::leaf::{CountedTurn, LEAF};
+use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession};
 use crate::core::time;
 
 /// How many sessions an error lists.
@@ -13,6 +14,12 @@ const LISTED: usize = 10;
 
 /// How a session is named.
 const HOW: &str = "a session is named by its path, by 4 or more characters of its id, or by `latest`";
+
+/// Returns whether a word is a name of an entry that can be no session's.
+fn is_entry(name: &str) -> bool {
+    let prefixes = [CountedTurn::User.prefix(), CountedTurn::Assistant.prefix(), "label:"];
+    name == LEAF || name.starts_with("@~") || prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
 
 /// Returns what to warn of if a session may have been passed over.
 pub(crate) fn closed(store: &SessionStore) -> Option<String> {
@@ -32,8 +39,20 @@ pub(crate) fn failure(
     title: &dyn Fn(&Path) -> String,
 ) -> Failure {
     let nothing = format!("there is no file `{name}`, and no session whose id starts so");
+    let is_id = !matches!(meaning, Meaning::Many(_) | Meaning::Elsewhere(_) | Meaning::NotCurrent);
     let (message, hint) = match meaning {
-        Meaning::One(kept) => (nothing, format!("its file is {}", kept.path.display())),
+        _ if is_id && is_entry(name) => (
+            nothing,
+            "it names an entry: the session comes before it, as in `latest` for the newest one here".to_owned(),
+        ),
+        _ if is_id && let Some(hint) = file_hint(Path::new(name)) => (nothing, hint),
+        Meaning::One(StoredSession { path, .. }) | Meaning::Current(path) => {
+            (nothing, format!("its file is {}", path.display()))
+        }
+        Meaning::NotCurrent => {
+            let hint = "an agent sets them for what it runs; `latest` is the newest session held in this folder";
+            ("no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set".to_owned(), hint.to_owned())
+        }
         Meaning::Many(found) => return ambiguous(name, found, now, title),
         Meaning::None(near) if near.is_empty() => (nothing, HOW.to_owned()),
         Meaning::None(near) if name.chars().count() < PREFIX => {
@@ -42,8 +61,9 @@ pub(crate) fn failure(
         Meaning::None(near) => (nothing, did_you_mean(near)),
         Meaning::Elsewhere(kept) => {
             let hint = format!("the newest elsewhere is {}", row(kept, now, "of ", kept.cwd.as_deref()));
-            (format!("no session was held in `{}`", cwd.display()), hint)
+            (format!("no session was held in `{}` or above it", cwd.display()), hint)
         }
+        Meaning::Nowhere if name == LATEST => ("there is no session at all".to_owned(), nowhere(store)),
         Meaning::Nowhere => (nothing, nowhere(store)),
     };
     Failure::plain(ErrorKind::NotFound, message, Some(hint))
@@ -55,18 +75,28 @@ fn did_you_mean(near: &[String]) -> String {
 
 /// Returns, in words, where there are no sessions.
 fn nowhere(store: &SessionStore) -> String {
-    let (unread, read): (Vec<_>, Vec<_>) = store.folders.iter().partition(|folder| store.unreadable.contains(folder));
+    let is_listed = |folder: &&PathBuf| store.missing.contains(folder) || store.unreadable.contains(folder);
+    let read: Vec<_> = store.folders.iter().filter(|folder| !is_listed(folder)).collect();
     let list = |folders: &[&PathBuf]| {
         let folders: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
         folders.join(", ")
     };
-    let what = match (&read[..], &unread[..]) {
-        ([], []) => "there is no home folder to look for sessions in".to_owned(),
-        (read, []) => format!("there are no sessions in {}", list(read)),
-        ([], unread) => format!("cannot read {}", list(unread)),
-        (read, unread) => format!("there are no sessions in {}; cannot read {}", list(read), list(unread)),
-    };
-    format!("{what}: give a path, or set SESSION_TREE_DIR")
+    let mut parts = Vec::new();
+    if !read.is_empty() {
+        parts.push(format!("there are no sessions in {}", list(&read)));
+    }
+    match &store.missing[..] {
+        [] => {}
+        [folder] => parts.push(format!("{} does not exist", folder.display())),
+        folders => parts.push(format!("{} do not exist", list(&folders.iter().collect::<Vec<_>>()))),
+    }
+    if !store.unreadable.is_empty() {
+        parts.push(format!("cannot read {}", list(&store.unreadable.iter().collect::<Vec<_>>())));
+    }
+    if parts.is_empty() {
+        parts.push("there is no home folder to look for sessions in".to_owned());
+    }
+    format!("{}: give a path, or set SESSION_TREE_DIR", parts.join("; "))
 }
 
 fn ambiguous(name: &str, found: &[StoredSession], now: i64, title: &dyn Fn(&Path) -> String) -> Failure {
@@ -89,9 +119,11 @@ fn row(kept: &StoredSession, now: i64, before: &str, what: Option<&str>) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use super::{ErrorKind, LISTED, Meaning, SessionStore, StoredSession, closed, failure};
+    use crate::core::naming::session::Places;
 
     const NOTHING: &str = "there is no file `aaaa`, and no session whose id starts so";
 
@@ -101,6 +133,8 @@ mod tests {
             modified: -60_000 * minutes,
             id: id.to_owned(),
             cwd: Some("/shop".to_owned()),
+            has_entries: true,
+            is_known_version: true,
         }
     }
 
@@ -112,7 +146,7 @@ mod tests {
     }
 
     fn store() -> SessionStore {
-        SessionStore::new(&[])
+        SessionStore::new(&Places::default())
     }
 
     #[test]
@@ -143,8 +177,14 @@ mod tests {
             (
                 "latest",
                 Meaning::Elsewhere(kept("/a", "aaaa1", 120)),
-                "no session was held in `/work`",
+                "no session was held in `/work` or above it",
                 "the newest elsewhere is /a  2 h ago  of /shop",
+            ),
+            (
+                "current",
+                Meaning::NotCurrent,
+                "no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set",
+                "an agent sets them for what it runs; `latest` is the newest session held in this folder",
             ),
         ] {
             let refused = refuse(name, &meaning, &store());
@@ -153,20 +193,47 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_in_the_place_of_a_session_is_told() {
+        for name in ["@", "@~3", "user:1", "assistant:2", "label:x"] {
+            let (_, _, hint) = refuse(name, &Meaning::None(Vec::new()), &store());
+            assert!(hint.starts_with("it names an entry: "), "{name}: {hint}");
+        }
+        let (_, _, hint) = refuse("user", &Meaning::None(Vec::new()), &store());
+        assert_eq!(hint, super::HOW);
+    }
+
+    #[test]
+    fn a_name_without_its_ending_is_hinted_at() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("demo.jsonl"), "").unwrap();
+        let name = folder.path().join("demo").display().to_string();
+        for meaning in [Meaning::None(vec!["demi".to_owned()]), Meaning::Nowhere] {
+            assert_eq!(refuse(&name, &meaning, &store()).2, format!("did you mean `{name}.jsonl`?"));
+        }
+    }
+
+    #[test]
     fn folders_without_sessions_are_named() {
-        let store = |folders: &[&str], unreadable: &[&str]| {
+        let store = |folders: &[&str], missing: &[&str], unreadable: &[&str]| {
             let mut store = store();
             store.folders = folders.iter().map(Into::into).collect();
+            store.missing = missing.iter().map(Into::into).collect();
             store.unreadable = unreadable.iter().map(Into::into).collect();
             store
         };
-        for (folders, unreadable, expected) in [
-            (&[][..], &[][..], "there is no home folder to look for sessions in"),
-            (&["/a", "/b"], &[], "there are no sessions in /a, /b"),
-            (&["/a", "/b"], &["/a", "/b"], "cannot read /a, /b"),
-            (&["/a", "/b", "/c"], &["/b"], "there are no sessions in /a, /c; cannot read /b"),
+        for (folders, missing, unreadable, expected) in [
+            (&[][..], &[][..], &[][..], "there is no home folder to look for sessions in"),
+            (&["/a", "/b"], &[], &[], "there are no sessions in /a, /b"),
+            (&["/a", "/b"], &["/a", "/b"], &[], "/a, /b do not exist"),
+            (&["/a", "/b"], &[], &["/a", "/b"], "cannot read /a, /b"),
+            (
+                &["/a", "/b", "/c", "/d"],
+                &["/d"],
+                &["/b"],
+                "there are no sessions in /a, /c; /d does not exist; cannot read /b",
+            ),
         ] {
-            let (_, message, hint) = refuse("aaaa", &Meaning::Nowhere, &store(folders, unreadable));
+            let (_, message, hint) = refuse("aaaa", &Meaning::Nowhere, &store(folders, missing, unreadable));
             assert_eq!(message, NOTHING);
             assert_eq!(hint, format!("{expected}: give a path, or set SESSION_TREE_DIR"));
         }

@@ -14,23 +14,61 @@ use super::escape;
 /// How many held bytes are kept in memory before they go to a temporary file.
 const HELD: usize = 4 * 1024 * 1024;
 
+/// How many bytes of the output for one of many sessions are kept in memory: there may be several for each
+/// thread.
+const KEPT: usize = 256 * 1024;
+
 /// How many bytes are written at once.
 const BUFFER: usize = 128 * 1024;
 
-/// Stdout. A closed pipe is an error here and a success in `main`.
+/// Stdout, or what is to go there later. A closed pipe is an error here and a success in `main`.
 #[derive(Debug)]
 pub(crate) struct Output {
-    stream: BufWriter<io::StdoutLock<'static>>,
+    /// `None` if all is kept for later.
+    stream: Option<BufWriter<io::StdoutLock<'static>>>,
     is_terminal: bool,
     held: Option<BufWriter<SpooledTempFile>>,
 }
+
+/// What was printed to be written later, as a thread does for the one that has stdout.
+#[derive(Debug)]
+pub(crate) struct Kept(SpooledTempFile);
 
 impl Output {
     /// Locks stdout.
     pub(crate) fn new() -> Self {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
-        Self { stream: BufWriter::with_capacity(BUFFER, stdout), is_terminal, held: None }
+        Self { stream: Some(BufWriter::with_capacity(BUFFER, stdout)), is_terminal, held: None }
+    }
+
+    /// Keeps all that is printed, for an output that is a terminal or not.
+    pub(crate) fn later(is_terminal: bool) -> Self {
+        Self { stream: None, is_terminal, held: Some(BufWriter::new(SpooledTempFile::new(KEPT))) }
+    }
+
+    /// Returns what was kept.
+    ///
+    /// # Errors
+    /// [`io::Error`] of a temporary file.
+    pub(crate) fn kept(self) -> io::Result<Kept> {
+        let held = self.held.map(BufWriter::into_inner).transpose().map_err(io::IntoInnerError::into_error)?;
+        Ok(Kept(held.unwrap_or_else(|| SpooledTempFile::new(0))))
+    }
+
+    /// Writes what was kept elsewhere.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output, or of a temporary file.
+    pub(crate) fn add(&mut self, kept: Kept) -> io::Result<()> {
+        let Kept(mut file) = kept;
+        file.seek(SeekFrom::Start(0))?;
+        match (&mut self.held, &mut self.stream) {
+            (Some(held), _) => io::copy(&mut file, held),
+            (None, Some(stream)) => io::copy(&mut file, stream),
+            (None, None) => Ok(0),
+        }?;
+        Ok(())
     }
 
     /// Returns whether stdout is a terminal.
@@ -41,7 +79,9 @@ impl Output {
     /// Holds everything back until [`Self::finish`], so that an error while a session is read does not leave
     /// half of a JSON text.
     pub(crate) fn hold(&mut self) {
-        self.held = Some(BufWriter::with_capacity(BUFFER, SpooledTempFile::new(HELD)));
+        if self.held.is_none() {
+            self.held = Some(BufWriter::with_capacity(BUFFER, SpooledTempFile::new(HELD)));
+        }
     }
 
     /// Writes text that has been escaped.
@@ -54,9 +94,10 @@ impl Output {
 
     /// Writes bytes that have been escaped.
     pub(super) fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match &mut self.held {
-            Some(held) => held.write_all(bytes),
-            None => self.stream.write_all(bytes),
+        match (&mut self.held, &mut self.stream) {
+            (Some(held), _) => held.write_all(bytes),
+            (None, Some(stream)) => stream.write_all(bytes),
+            (None, None) => Ok(()),
         }
     }
 
@@ -65,12 +106,20 @@ impl Output {
     /// # Errors
     /// [`io::Error`] of the output.
     pub(crate) fn path(&mut self, path: &Path) -> io::Result<()> {
+        self.path_with(path, "\n")
+    }
+
+    /// Writes a path and what ends it, escaped only on a terminal.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn path_with(&mut self, path: &Path, end: &str) -> io::Result<()> {
         if self.is_terminal {
             self.put(escape::line(&path.display().to_string()).as_bytes())?;
         } else {
             self.put(path.as_os_str().as_bytes())?;
         }
-        self.put(b"\n")
+        self.put(end.as_bytes())
     }
 
     /// Writes JSON text, whole strings only; bad UTF-8 becomes U+FFFD.
@@ -86,13 +135,27 @@ impl Output {
     /// # Errors
     /// [`io::Error`] of the output.
     pub(crate) fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
-        if !self.is_terminal && self.held.is_none() {
-            serde_json::to_writer(&mut self.stream, value)?;
-            return self.stream.write_all(b"\n");
+        if let Some(stream) = self.stream.as_mut().filter(|_| !self.is_terminal && self.held.is_none()) {
+            serde_json::to_writer(&mut *stream, value)?;
+            return stream.write_all(b"\n");
         }
         let mut line = serde_json::to_vec(value)?;
         line.push(b'\n');
         self.json(&line)
+    }
+
+    /// Writes what was held back, and flushes; what is kept for later stays so.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn release(&mut self) -> io::Result<()> {
+        if self.stream.is_some()
+            && let Some(held) = self.held.take()
+        {
+            let held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
+            self.add(Kept(held))?;
+        }
+        self.flush()
     }
 
     /// Writes what was held back, and flushes.
@@ -100,12 +163,7 @@ impl Output {
     /// # Errors
     /// [`io::Error`] of the output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        if let Some(held) = self.held.take() {
-            let mut held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
-            held.seek(SeekFrom::Start(0))?;
-            io::copy(&mut held, &mut self.stream)?;
-        }
-        self.stream.flush()
+        self.release()
     }
 }
 
@@ -144,14 +202,24 @@ impl JsonList {
         Ok(())
     }
 
-    /// Writes the end of the list.
+    /// Writes the end of the list, with a line end.
     ///
     /// # Errors
     /// [`io::Error`] of the output.
     pub(crate) fn end(self, output: &mut Output) -> io::Result<()> {
+        let is_array = self.mark.is_some();
+        self.close(output)?;
+        output.text(if is_array { "\n" } else { "" })
+    }
+
+    /// Writes the end of a list that is a part of a larger document.
+    ///
+    /// # Errors
+    /// [`io::Error`] of the output.
+    pub(crate) fn close(self, output: &mut Output) -> io::Result<()> {
         output.text(match self.mark {
-            Some("[") => "[]\n",
-            Some(_) => "]\n",
+            Some("[") => "[]",
+            Some(_) => "]",
             None => "",
         })
     }
@@ -183,6 +251,6 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
+        self.stream.as_mut().map_or(Ok(()), Write::flush)
     }
 }

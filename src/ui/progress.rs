@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::interrupts::Interrupts;
 use super::report::Report;
 use crate::parallel;
 
@@ -41,6 +42,7 @@ struct BarTask {
     state: Mutex<BarState>,
     /// Signals that the work is over.
     over: Condvar,
+    interrupts: Option<&'static dyn Interrupts>,
 }
 
 #[derive(Default)]
@@ -56,12 +58,12 @@ impl Progress {
         if !report.is_watched {
             return Self(None);
         }
-        Self::after(DELAY, report.paint.ascii, doing, count, ProgressDrawTarget::stderr)
+        Self::after(DELAY, report, doing, count, ProgressDrawTarget::stderr)
     }
 
     fn after(
         delay: Duration,
-        ascii: bool,
+        report: Report,
         doing: &'static str,
         count: Count,
         target: impl Fn() -> ProgressDrawTarget + Send + Sync + 'static,
@@ -76,11 +78,12 @@ impl Progress {
         let make_bar: MakeBar = Box::new(move || {
             let bar = ProgressBar::with_draw_target(total, target());
             if let Ok(style) = ProgressStyle::with_template(&template) {
-                bar.set_style(style.progress_chars(if ascii { "=> " } else { "━╸ " }));
+                bar.set_style(style.progress_chars(if report.paint.ascii { "=> " } else { "━╸ " }));
             }
             bar
         });
-        let shared = Arc::new(BarTask { make_bar, done, state: Mutex::default(), over: Condvar::new() });
+        let (state, over, interrupts) = (Mutex::default(), Condvar::new(), report.interrupts);
+        let shared = Arc::new(BarTask { make_bar, done, state, over, interrupts });
         let drawer = Arc::clone(&shared);
         // If no thread can be started there is no bar.
         let thread = parallel::in_background(move || drawer.run(delay));
@@ -123,12 +126,30 @@ impl BarTask {
             let waited = self.over.wait_timeout_while(state, pause, |state| !state.is_over);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             if state.is_over {
-                return state.clear();
+                state.clear();
+                return self.hold(false);
+            }
+            if state.bar.is_none() {
+                self.hold(true);
+            } else if self.interrupts.is_some_and(|interrupts| interrupts.held().is_some()) {
+                state.clear();
+                self.hold(false);
             }
             let bar = state.bar.get_or_insert_with(&self.make_bar);
             bar.set_position(self.done.load(Ordering::Relaxed));
             bar.force_draw();
             pause = INTERVAL;
+        }
+    }
+}
+
+impl BarTask {
+    /// Holds signals back, or lets them end the program, also the one that came meanwhile.
+    fn hold(&self, is_held: bool) {
+        let Some(interrupts) = self.interrupts else { return };
+        interrupts.hold(is_held);
+        if let Some(signal) = interrupts.held().filter(|_| !is_held) {
+            interrupts.end(signal);
         }
     }
 }
@@ -160,14 +181,14 @@ impl<R: Read> Read for Counted<R> {
 #[cfg(test)]
 mod tests {
     use std::io;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::{Arc, Mutex};
     use std::thread;
     use std::time::{Duration, Instant};
 
     use indicatif::{ProgressDrawTarget, TermLike};
 
-    use super::{Count, Progress};
+    use super::{Count, Interrupts, Progress};
     use crate::ui::paint::Paint;
     use crate::ui::report::Report;
 
@@ -231,11 +252,60 @@ mod tests {
         }
     }
 
+    /// Returns how a bar is shown where nobody watches stderr.
+    fn report(ascii: bool) -> Report {
+        Report { paint: Paint { color: false, ascii }, ..Report::default() }
+    }
+
+    /// Signals of which one came already.
+    #[derive(Debug, Default)]
+    struct FakeSignals {
+        line: FakeTerminal,
+        is_held: AtomicBool,
+        came: AtomicBool,
+        /// What the screen showed when the program was ended.
+        ended: Mutex<Option<String>>,
+    }
+
+    impl Interrupts for FakeSignals {
+        fn hold(&self, is_held: bool) {
+            self.is_held.store(is_held, Ordering::Relaxed);
+        }
+        fn held(&self) -> Option<i32> {
+            self.came.load(Ordering::Relaxed).then_some(2)
+        }
+        fn end(&self, signal: i32) {
+            assert_eq!((signal, self.is_held.load(Ordering::Relaxed)), (2, false));
+            // No program goes on after this.
+            self.came.store(false, Ordering::Relaxed);
+            *self.ended.lock().unwrap() = Some(self.line.shows());
+        }
+    }
+
+    #[test]
+    fn bar_is_cleared_before_a_signal_ends_the_program() {
+        let signals: &'static FakeSignals = Box::leak(Box::default());
+        let report = Report { interrupts: Some(signals), ..report(false) };
+        let count = Count::Stream(Arc::default());
+        let progress = Progress::after(Duration::ZERO, report, "reading", count, signals.line.target());
+        signals.line.wait(|shown| !shown.is_empty());
+        assert!(signals.is_held.load(Ordering::Relaxed));
+        signals.came.store(true, Ordering::Relaxed);
+        let start = Instant::now();
+        while signals.ended.lock().unwrap().is_none() {
+            assert!(start.elapsed() < Duration::from_secs(30));
+            thread::yield_now();
+        }
+        assert_eq!(signals.ended.lock().unwrap().take().as_deref(), Some(""));
+        drop(progress);
+        assert!(!signals.is_held.load(Ordering::Relaxed) && signals.ended.lock().unwrap().is_none());
+    }
+
     #[test]
     fn bar_shows_what_is_done_and_is_cleared_at_the_end() {
         let (line, done) = (FakeTerminal::default(), Arc::new(AtomicU64::new(0)));
         let count = Count::Bytes(Arc::clone(&done), 200);
-        let progress = Progress::after(Duration::ZERO, true, "reading", count, line.target());
+        let progress = Progress::after(Duration::ZERO, report(true), "reading", count, line.target());
         line.wait(|shown| shown.starts_with("reading ") && shown.ends_with("  0 %"));
         done.store(50, Ordering::Relaxed);
         let shown = line.wait(|shown| shown.ends_with(" 25 %"));
@@ -248,7 +318,7 @@ mod tests {
     fn bar_is_cleared_for_other_output_and_reappears() {
         let line = FakeTerminal::default();
         let count = Count::Things(Arc::new(AtomicU64::new(3)), 12, "files");
-        let progress = Progress::after(Duration::ZERO, false, "checking", count, line.target());
+        let progress = Progress::after(Duration::ZERO, report(false), "checking", count, line.target());
         for _ in 0..3 {
             line.wait(|shown| shown.starts_with("checking ━") && shown.ends_with(" 3/12 files"));
             assert_eq!(progress.aside(|| line.shows()), "");
@@ -261,7 +331,7 @@ mod tests {
     fn bar_of_a_stream_shows_the_bytes_without_a_total() {
         let line = FakeTerminal::default();
         let count = Count::Stream(Arc::new(AtomicU64::new(1_500_000)));
-        let progress = Progress::after(Duration::ZERO, false, "reading", count, line.target());
+        let progress = Progress::after(Duration::ZERO, report(false), "reading", count, line.target());
         assert_eq!(line.wait(|shown| !shown.is_empty()), "reading: 1.50 MB so far");
         drop(progress);
         assert_eq!(line.shows(), "");
@@ -269,16 +339,14 @@ mod tests {
 
     #[test]
     fn no_bar_is_started_unless_stderr_is_watched() {
-        let paint = Paint { color: false, ascii: false };
-        let report = Report { json: false, quiet: false, paint, is_watched: false };
-        assert!(!Progress::new(report, "reading", Count::Stream(Arc::default())).is_shown());
+        assert!(!Progress::new(report(false), "reading", Count::Stream(Arc::default())).is_shown());
     }
 
     #[test]
     fn bar_of_short_work_is_never_shown() {
         let line = FakeTerminal::default();
         let count = Count::Stream(Arc::default());
-        drop(Progress::after(Duration::MAX, false, "reading", count, line.target()));
+        drop(Progress::after(Duration::MAX, report(false), "reading", count, line.target()));
         assert_eq!(line.shows(), "");
     }
 }

@@ -2,19 +2,21 @@
 //! words come from core or a command; exit codes of failures are set here.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::escape;
 use super::exit::Exit;
+use super::interrupts::Interrupts;
 use super::paint::{Ink, Paint};
 use crate::core::entry::prompt::Prompt;
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::problem::{Problem, WarningKind};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
+use crate::core::naming::session::with_ending;
 use crate::core::words::shell_word;
 
 /// A failure with everything that is printed about it.
@@ -49,6 +51,8 @@ impl Failure {
         let named = |hint: String| hint.replace(" FILE", &format!(" {}", shell_word(file.as_os_str())));
         let has_command = matches!(error, Error::Foreign(_) | Error::Compressed | Error::Unpacking { .. });
         let hint = if has_command { failure.hint.map(named) } else { failure.hint };
+        let is_missing = matches!(error, Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound);
+        let hint = hint.or_else(|| is_missing.then(|| file_hint(file)).flatten());
         Self { file: Some(file.to_owned()), hint, ..failure }
     }
 
@@ -79,6 +83,11 @@ impl Failure {
         let lines = vec![message.clone()];
         Self { kind, message, lines, file: None, line: None, format: None, hint, exit: Exit::CouldNot }
     }
+}
+
+/// Returns a hint at the session that somebody meant who left out the ending of its name.
+pub(crate) fn file_hint(word: &Path) -> Option<String> {
+    with_ending(word).map(|file| format!("did you mean `{}`?", shell_word(file.as_os_str())))
 }
 
 impl From<&Error> for Failure {
@@ -131,6 +140,8 @@ pub struct Report {
     pub paint: Paint,
     /// Whether stderr is a terminal on which a bar may be drawn and cleared.
     pub is_watched: bool,
+    /// The signals that have to wait until a bar is cleared.
+    pub interrupts: Option<&'static dyn Interrupts>,
 }
 
 /// A warning or an error as an object, the same wherever it stands.

@@ -34,7 +34,7 @@ pub(crate) fn messages(
     Ok(output.text("]\n")?)
 }
 
-/// Prints the request for a context and a model.
+/// Prints the request for a context and a model, and returns whether there is a model.
 ///
 /// # Errors
 /// As [`messages`].
@@ -44,8 +44,10 @@ pub(crate) fn body(
     context: &Context,
     api: Api,
     model: Option<&str>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<bool> {
     let target = Target::new(bodies, context, model, Some(api.name()))?;
+    let has_model = !target.model.is_empty();
     api.request(bodies, context, target, &mut |part| output.json(part))??;
-    Ok(output.text("\n")?)
+    output.text("\n")?;
+    Ok(has_model)
 }

@@ -4,19 +4,24 @@
 use serde::Serialize;
 
 use super::context;
+use super::escape;
+use super::fit;
 use super::list::{Column, Listing};
 use super::screen::Screen;
 use crate::core::context::stats::{MessageGroup, Stats};
 use crate::core::context::usage::{Amounts, whole};
 use crate::core::session::Session;
+use crate::core::store::totals::EntryCounts;
+use crate::core::tree::walk;
 use crate::core::words::counted;
 
 /// Draws what fills a context, and the usage along its path.
-pub(crate) fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen: &Screen) -> String {
-    let mut facts = vec![
-        ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
-        ("messages", format!("{}, about {} tokens", stats.all.messages, stats.all.tokens)),
-    ];
+pub(crate) fn text(session: &Session, part: MeasuredPart<'_>, stats: &Stats, screen: &Screen) -> String {
+    let first = match part {
+        MeasuredPart::Path(leaf) => ("leaf", leaf.unwrap_or("none (before the first entry)").to_owned()),
+        MeasuredPart::AllBranches => ("branches", format!("all {}", walk::tips(session).len())),
+    };
+    let mut facts = vec![first, ("messages", format!("{}, about {} tokens", stats.all.messages, stats.all.tokens))];
     if let Some(compaction) = stats.compaction {
         let before = compaction.tokens_before.map(|tokens| format!(", at {tokens} tokens")).unwrap_or_default();
         facts.push(("compacted", format!("by {}{before}", session.id(compaction.node))));
@@ -28,7 +33,56 @@ pub(crate) fn text(session: &Session, leaf: Option<&str>, stats: &Stats, screen:
         out.push_str(&table(stats, screen));
     }
     out.push('\n');
-    out + &context::rows(screen, &usage(stats))
+    out + &context::rows(screen, &usage(stats, part))
+}
+
+/// What of a session is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MeasuredPart<'a> {
+    /// The context and the path to the leaf with this id.
+    Path(Option<&'a str>),
+    /// All branches.
+    AllBranches,
+}
+
+/// The statistics of one of several sessions in a line.
+#[derive(Debug)]
+pub(crate) struct StatsLine([String; 6]);
+
+impl StatsLine {
+    /// Makes the line of a session by its title.
+    pub(crate) fn new(session: &Session, title: &str, stats: &Stats, screen: &Screen) -> Self {
+        let id: String = session.header.id.chars().take(8).collect();
+        let title = if title.is_empty() { "(no name)".to_owned() } else { screen.tilde(title) };
+        let (used, cost) = amounts(&stats.usage.all);
+        let size = [stats.all.messages.to_string(), stats.all.tokens.to_string()];
+        let [messages, tokens] = size;
+        Self([escape::line(&id).into_owned(), messages, tokens, used, cost, escape::line(&title).into_owned()])
+    }
+}
+
+/// Returns the tokens that were used, and the cost.
+fn amounts(usage: &Amounts) -> (String, String) {
+    (whole(usage.total_tokens).to_string(), format!("${:.4}", usage.cost))
+}
+
+/// Draws the lines of several sessions, and what they used together.
+pub(crate) fn lines(lines: Vec<StatsLine>, sum: &EntryCounts, screen: &Screen) -> String {
+    let (used, cost) = amounts(&sum.usage);
+    let words = format!("{}, shared entries counted once", counted(lines.len(), "session", "sessions"));
+    let mut rows: Vec<_> = lines.into_iter().map(|StatsLine(cells)| cells.to_vec()).collect();
+    rows.push(vec!["sum".to_owned(), String::new(), String::new(), used, cost, words]);
+    let widest = |at: usize| rows.iter().map(|row| fit::width(&row[at])).max().unwrap_or(0);
+    let columns = [
+        Column::Whole("id", widest(0)),
+        Column::Number("messages", widest(1)),
+        Column::Number("tokens", widest(2)),
+        Column::Number("used", widest(3)),
+        Column::Number("cost", widest(4)),
+        Column::Text("title", 0),
+    ];
+    let mut listing = Listing::new(&columns, screen);
+    listing.rows(rows) + &listing.foot()
 }
 
 /// Draws the groups of messages. Names come last, since numbers must not be cut.
@@ -48,15 +102,19 @@ fn table(stats: &Stats, screen: &Screen) -> String {
     listing.rows(rows) + &listing.foot()
 }
 
-fn usage(stats: &Stats) -> Vec<(&'static str, String)> {
+fn usage(stats: &Stats, part: MeasuredPart<'_>) -> Vec<(&'static str, String)> {
     let usage = &stats.usage;
+    let place = match part {
+        MeasuredPart::Path(_) => "on this path",
+        MeasuredPart::AllBranches => "in all branches",
+    };
     if usage.sources.is_empty() {
-        return vec![("usage", "nothing is recorded on the path".to_owned())];
+        return vec![("usage", format!("nothing is recorded {place}"))];
     }
     let sources = usage.sources.iter().map(|source| format!("{} ({})", source.name, source.entries));
     let Amounts { input, output, cache_read, cache_write, total_tokens, cost } = usage.all;
     let mut facts = vec![
-        ("usage", format!("recorded on this path by {}", sources.collect::<Vec<_>>().join(", "))),
+        ("usage", format!("recorded {place} by {}", sources.collect::<Vec<_>>().join(", "))),
         ("input", format!("{} tokens", whole(input))),
         ("output", format!("{} tokens", whole(output))),
         ("cache read", format!("{} tokens", whole(cache_read))),
@@ -116,7 +174,7 @@ struct SourceRow<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct AmountsRow {
+pub(super) struct AmountsRow {
     input: u64,
     output: u64,
     cache_read: u64,
@@ -136,7 +194,7 @@ struct CompactionRow<'a> {
 
 impl<'a> StatsRow<'a> {
     /// Makes the object of measured statistics.
-    pub(crate) fn new(session: &'a Session, leaf: Option<&'a str>, stats: &'a Stats) -> Self {
+    pub(crate) fn new(session: &'a Session, measured: MeasuredPart<'a>, stats: &'a Stats) -> Self {
         let part = |part: &'a MessageGroup| {
             let (is_result, name) = (part.role == "toolResult", part.name.as_deref());
             PartRow {
@@ -162,7 +220,10 @@ impl<'a> StatsRow<'a> {
             tokens_before: compaction.tokens_before,
         });
         Self {
-            leaf_id: leaf,
+            leaf_id: match measured {
+                MeasuredPart::Path(leaf) => leaf,
+                MeasuredPart::AllBranches => None,
+            },
             messages: stats.all.messages,
             tokens: stats.all.tokens,
             parts: stats.parts.iter().map(part).collect(),

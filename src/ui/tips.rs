@@ -10,10 +10,11 @@ use super::list::{Column, Listing};
 use super::output::Output;
 use super::paint::Ink;
 use super::screen::Screen;
+use super::stats::AmountsRow;
 use crate::core::error::Result;
 use crate::core::session::body::Bodies;
 use crate::core::time;
-use crate::core::tree::tips::Tip;
+use crate::core::tree::tips::{BranchTotals, Tip};
 
 /// A tip, for programs.
 #[derive(Debug, Serialize)]
@@ -22,11 +23,29 @@ pub(crate) struct TipRow<'s> {
     id: &'s str,
     fork_id: Option<&'s str>,
     timestamp: StoredTime,
-    messages: usize,
+    /// Those of the branch below the fork.
+    #[serde(flatten)]
+    own: TipTotalsRow,
+    /// Those of the whole path.
+    whole: TipTotalsRow,
     leaf: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<&'s str>,
     text: String,
+}
+
+/// What the entries of a branch come to, for programs.
+#[derive(Debug, Serialize)]
+struct TipTotalsRow {
+    messages: usize,
+    turns: usize,
+    usage: AmountsRow,
+}
+
+impl From<BranchTotals> for TipTotalsRow {
+    fn from(totals: BranchTotals) -> Self {
+        Self { messages: totals.messages, turns: totals.turns, usage: totals.usage.into() }
+    }
 }
 
 impl<'s> TipRow<'s> {
@@ -40,7 +59,8 @@ impl<'s> TipRow<'s> {
             id: session.id(tip.node),
             fork_id: tip.fork.map(|fork| session.id(fork)),
             timestamp: StoredTime::of(bodies, tip.node)?,
-            messages: tip.messages,
+            own: tip.own.into(),
+            whole: tip.whole.into(),
             leaf: tip.has_leaf,
             label: session.label(tip.node).map(|label| label.name.as_str()),
             text: bodies.words(tip.first)?,
@@ -53,6 +73,8 @@ struct TipText {
     id: String,
     when: String,
     messages: usize,
+    turns: usize,
+    cost: f64,
     dot: &'static str,
     label: String,
     words: String,
@@ -69,7 +91,9 @@ fn texts(bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> Result<Vec<T
         Ok(TipText {
             id: escape::line(&ids.of(tip.node)).into_owned(),
             when: time::minute(session.stamp(tip.node)),
-            messages: tip.messages,
+            messages: tip.own.messages,
+            turns: tip.own.turns,
+            cost: tip.own.usage.cost,
             dot: match (tip.has_leaf, screen.paint.ascii) {
                 (true, true) => "* ",
                 (true, false) => "• ",
@@ -89,21 +113,29 @@ fn widths(tips: &[TipText]) -> [usize; 2] {
     [widest(&|tip| fit::width(&tip.id)), widest(&|tip| tip.messages.to_string().len())]
 }
 
-/// Prints tips as a table of id, time, messages and words.
+/// Prints tips as a table of id, time, messages, turns, cost if there is any, and words.
 ///
 /// # Errors
 /// As [`Bodies::words`], or what the system says of writing.
 pub(crate) fn table(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> anyhow::Result<()> {
     let tips = texts(bodies, tips, screen)?;
     let [ids, digits] = widths(&tips);
-    let columns = [
+    let cost = |tip: &TipText| format!("${:.4}", tip.cost);
+    let costs = tips.iter().filter(|tip| tip.cost > 0.0).map(|tip| cost(tip).len()).max();
+    let mut columns = vec![
         Column::Whole("id", ids),
         Column::Whole("when (UTC)", 16),
         Column::Number("messages", digits),
-        Column::Text("text", 0),
+        Column::Number("turns", digits),
     ];
-    Listing::new(&columns, screen).print(output, &tips, |TipText { id, when, messages, dot, label, words, .. }| {
-        Ok(vec![id.clone(), when.clone(), messages.to_string(), format!("{dot}{label}{words}")])
+    columns.extend(costs.map(|widest| Column::Number("cost", widest)));
+    columns.push(Column::Text("text", 0));
+    Listing::new(&columns, screen).print(output, &tips, |tip| {
+        let TipText { id, when, messages, turns, dot, label, words, .. } = tip;
+        let mut row = vec![id.clone(), when.clone(), messages.to_string(), turns.to_string()];
+        row.extend(costs.map(|_| cost(tip)));
+        row.push(format!("{dot}{label}{words}"));
+        Ok(row)
     })
 }
 
@@ -132,7 +164,7 @@ pub(crate) fn rows(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], s
         ],
     );
     let [_, dates, _, units, ..] = columns;
-    for TipText { id, when, messages, dot, label, words, ink } in &tips {
+    for TipText { id, when, messages, dot, label, words, ink, .. } in &tips {
         let pad = " ".repeat((ids + 2).saturating_sub(fit::width(id)));
         let when: String = when.chars().take(dates.saturating_sub(2)).collect();
         let unit = match (units > 2, messages) {

@@ -9,7 +9,7 @@ use super::excerpt::beside;
 use super::fit::{self, Shrink};
 use super::paint::Ink;
 use super::screen::Screen;
-use crate::core::search::{Excerpt, Query};
+use crate::core::search::{Excerpt, Query, Term};
 use crate::core::session::Session;
 use crate::core::tree::rows::{Branch, Row, Rows};
 use crate::core::tree::shape::Omitted;
@@ -132,8 +132,8 @@ impl<'s> TreeText<'s> {
         Self { query, ..self }
     }
 
-    /// Returns a word of the query that a row does not show.
-    pub(crate) fn lacks(&self, at: usize, words: &str) -> Option<&'s str> {
+    /// Returns what the query has that a row does not show.
+    pub(crate) fn lacks(&self, at: usize, words: &str) -> Option<&'s Term> {
         let line = self.query.map(|_| self.line(at, words, None))?;
         self.query?.missing_in(&format!("{}{}", line.label, line.text))
     }

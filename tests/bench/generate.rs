@@ -29,8 +29,12 @@ PROFILE  what it holds                                         default
   mega   a line of 60 MB after every 250 ordinary entries      240 MB
   batch  OUT is a folder: 1000 version 1 files                 1 GB together
 
+  store  OUT is a folder: 3000 sessions of 20 projects, a
+         third of them forks, and what they come to          270 MB together
+
   --size BYTES     stop at this size (suffixes k, M, G: powers of 1000)
   --entries N      stop at this number of entries (not for batch)
+  --files N        so many sessions (store)
   --seed N         other content of the same kind (default 1)
   --version 1|2|3  format version (default 3; 1 for batch)
   --damage         lines among the entries that are not JSON, and a torn last line;
@@ -40,6 +44,7 @@ PROFILE  what it holds                                         default
 enum Target {
     File(Profile),
     Folder,
+    Store,
 }
 
 struct Request {
@@ -72,6 +77,17 @@ fn run(request: &Request) -> Result<String, String> {
     let Request { target, options, out } = request;
     let written = match target {
         Target::File(profile) => File::create(out).and_then(|mut file| profile::write(*profile, options, &mut file)),
+        Target::Store => {
+            let (Stats { files, entries, bytes }, truth) = profile::store::write(out, options.seed, options.files)
+                .map_err(|error| format!("`{}`: {error}", out.display()))?;
+            let profile::store::Truth { sessions, entries: distinct, turns, tokens, thousandths } = truth;
+            return Ok(format!(
+                "{}: {files} files, {entries} entries, {bytes} bytes\n{sessions} sessions: {distinct} entries, {turns} turns, {tokens} tokens, ${}.{:03}",
+                out.display(),
+                thousandths / 1000,
+                thousandths % 1000,
+            ));
+        }
         Target::Folder => fs::create_dir_all(out).and_then(|()| profile::write_folder(options, out)),
     };
     let Stats { files, entries, bytes } = written.map_err(|error| format!("`{}`: {error}", out.display()))?;
@@ -98,6 +114,7 @@ fn parse(arguments: Vec<String>) -> Result<Request, String> {
         match argument.as_str() {
             "--size" => options.goal = Some(Goal::Bytes(bytes(&value).ok_or_else(wrong)?)),
             "--entries" => options.goal = Some(Goal::Entries(value.parse().map_err(|_| wrong())?)),
+            "--files" => options.files = value.parse().map_err(|_| wrong())?,
             "--seed" => options.seed = value.parse().map_err(|_| wrong())?,
             "--version" => version = Some(Version::from_number(&value).ok_or_else(wrong)?),
             _ => return Err(format!("unknown option `{argument}`")),
@@ -107,10 +124,11 @@ fn parse(arguments: Vec<String>) -> Result<Request, String> {
         <[String; 2]>::try_from(names).map_err(|_| format!("PROFILE and OUT are needed\n\n{USAGE}"))?;
     let target = match profile.as_str() {
         "batch" => Target::Folder,
+        "store" => Target::Store,
         name => Target::File(Profile::from_name(name).ok_or_else(|| format!("unknown profile `{name}`"))?),
     };
     options.version = version.unwrap_or(match target {
-        Target::File(_) => Version::Three,
+        Target::File(_) | Target::Store => Version::Three,
         Target::Folder => Version::One,
     });
     Ok(Request { target, options, out: out.into() })

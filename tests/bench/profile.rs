@@ -32,6 +32,8 @@ mod random;
 mod session;
 #[path = "profile/shape.rs"]
 mod shape;
+#[path = "profile/store.rs"]
+pub mod store;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
@@ -56,6 +58,8 @@ pub enum Profile {
 pub struct Options {
     /// Where to stop; none is the profile's own size.
     pub goal: Option<Goal>,
+    /// How many sessions a store has.
+    pub files: u64,
     pub seed: u64,
     pub version: Version,
     pub health: Health,
@@ -147,7 +151,7 @@ impl Profile {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { goal: None, seed: 1, version: Version::Three, health: Health::Sound }
+        Self { goal: None, files: 3000, seed: 1, version: Version::Three, health: Health::Sound }
     }
 }
 

@@ -114,7 +114,7 @@ fn measure(input: &Input, runs: u32) -> Result<String, String> {
         })
     };
     let index = load(LoadOptions::INDEX_ONLY);
-    let words = LoadOptions { words: &|_| true, calls: true };
+    let words = LoadOptions { words: &|_| true, calls: true, usage: false };
     let preview = load(words);
     let session = Session::load(open()?, words, 1).map_err(|error| error.to_string())?;
     let mut rows = Vec::new();

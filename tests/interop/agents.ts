@@ -75,6 +75,11 @@ export class Agent {
     return new Session(this, this.api, await this.api.SessionManager.forkFrom(file, cwd, this.emptyFolder()));
   }
 
+  /** The agent's list of the sessions in a folder. */
+  async list(cwd: string, folder: string): Promise<Json[]> {
+    return await this.api.SessionManager.list(cwd, folder);
+  }
+
   private emptyFolder(): string {
     return fs.mkdtempSync(path.join(this.scratch, `${this.name}-`));
   }
@@ -119,6 +124,14 @@ export class Session {
       roots: tree.map((node: Json) => node.entry.id),
       nodes,
     };
+  }
+
+  /** How many rows the agent's tree has. */
+  rows(): number {
+    const open = [...this.manager.getTree()];
+    let rows = 0;
+    for (let next = open.pop(); next; next = open.pop(), rows++) open.push(...next.children);
+    return rows;
   }
 
   /** State and messages at `leaf`, and the messages as the model would get them. */

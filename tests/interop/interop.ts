@@ -10,12 +10,13 @@ import path from "node:path";
 import type { Agent, Json } from "./agents.ts";
 import { branching, inUse, labelling, migrating, navigating } from "./commands.ts";
 import * as differences from "./differences.ts";
+import { effects, inputs, recorded } from "./effects.ts";
 import { generate } from "./generate.ts";
 import { agree, compare, goesOn } from "./laws.ts";
 import { Random } from "./random.ts";
 import { apis, plain } from "./sent.ts";
 import { play } from "./theirs.ts";
-import { agents, checks, emptyFolder, fresh, sender, type Source, source, tool } from "./world.ts";
+import { agents, checks, emptyFolder, fresh, installed, sender, type Source, source, tool, work } from "./world.ts";
 
 const commands = { migrate: migrating, label: labelling, navigate: navigating, branch: branching };
 
@@ -29,6 +30,7 @@ async function main(): Promise<boolean> {
   }
   await checks.within("in use", "omp", inUse);
   await sent(sources);
+  await effect();
   return checks.report();
 }
 
@@ -92,6 +94,21 @@ async function sent(sources: Source[]) {
         if (!body) continue;
         const part = ({ system, messages, input }: Json) => ({ system, messages, input });
         checks.same(group, `${what}, ${format}`, part(ours("--format", format)), part(plain(body)));
+      }
+    });
+  }
+}
+
+/** What pi and omp do with a file for each finding of `check` is what was written down when its words were chosen. */
+async function effect() {
+  const group = "effects of findings";
+  const table = recorded();
+  checks.same(group, "files", Object.keys(table), inputs());
+  for (const agent of agents) {
+    const title = agent.name === "pi" ? "pi" : "omp 13";
+    await checks.within(group, title, async () => {
+      for await (const [input, answer] of effects(agent.name, installed, work)) {
+        checks.same(group, `${input}, ${title}`, answer, table[input]?.[title]);
       }
     });
   }

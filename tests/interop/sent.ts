@@ -85,6 +85,11 @@ export class Sender {
 /** The texts that everybody words in his own way: what stands for a result that is missing. */
 const missing = new Set(["No result provided", "There is no result of this call."]);
 
+/** Whether a text stands for a result that is missing. */
+export function isStandIn(text: string): boolean {
+  return missing.has(text);
+}
+
 /**
  * What was sent, without what is everybody's own in it: marks for caches, ids drawn by chance, and own words; nor
  * what an answer cost.

@@ -62,6 +62,14 @@ const CASES: &[Case<&str>] = &[
         messages: "user assistant user",
         ..PLAIN
     },
+    Case {
+        file: "d16-cost-of-all-branches",
+        entries: 6,
+        path: "a0000001 a0000005 a0000006",
+        messages: "user user assistant",
+        ..PLAIN
+    },
+    Case { file: "d17-cost-of-subagents", messages: "user assistant toolResult assistant", ..PLAIN },
     Case { file: "d24-usage-without-cost", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
     Case { file: "d25-blob-in-text", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
     Case {
@@ -72,13 +80,14 @@ const CASES: &[Case<&str>] = &[
         problems: "3 unfinished-line",
         ..PLAIN
     },
+    Case { file: "d27-parent-is-session", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
+    Case { file: "d22-title-slot-short", entries: 2, path: "a0000001 a0000002", messages: "user assistant", ..PLAIN },
     Case {
-        file: "d27-parent-is-session",
+        file: "d23-title-line-no-slot",
         entries: 2,
         path: "a0000001 a0000002",
         messages: "user assistant",
-        problems: "2 orphan",
-        warnings: "2 unreachable",
+        problems: "1 foreign-line",
         ..PLAIN
     },
     Case { file: "c01-truncated-tail", problems: "6 unfinished-line", ..PLAIN },
@@ -389,7 +398,7 @@ fn context(session: &Session) -> Context {
 /// Returns the messages of the context at the leaf, as bytes.
 fn messages(session: &Session) -> Vec<Vec<u8>> {
     let mut bodies = Bodies::new(session);
-    let message = |&item: &_| {
+    let message = |item: &_| {
         let mut out = Vec::new();
         message::write(&mut out, &mut bodies, item).unwrap();
         out
@@ -592,6 +601,9 @@ fn c13_c81_session_name_is_found() {
     // The slot wins over the header.
     check("c13-title-slot-first", Some("Fix the build — part 2"), "Fix the build — part 2");
     check("c56-omp-only-types", Some("omp types"), "omp types");
+    // A slot of another size is one; a title line that omp does not take for one is not.
+    check("d22-title-slot-short", Some("Tides"), "Tides");
+    check("d23-title-line-no-slot", None, "Where does the tide table end?");
     // The last one is blank, so the first prompt stands in.
     check("c81-session-name", None, "q");
     // Before that there was one of two lines.
@@ -740,7 +752,7 @@ fn c48_malformed_messages_are_shown_as_such() {
     ];
     assert_eq!(texts, expected.map(|text| json!([text])));
     let entry = run("tree", "c48-malformed-messages", &["--entry", "a0000002"]).ok();
-    assert!(entry.contains("[call bash: null]\n[call : ]\n"), "{entry}");
+    assert!(entry.contains("[call bash: null]\n[call (no name): ]\n"), "{entry}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ const ROOMS: [&[&str]; 11] = [
     &["session"],
     &["tree"],
     &["context", "naming"],
-    &["edit"],
+    &["edit", "store"],
     &["check"],
 ];
 

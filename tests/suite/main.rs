@@ -17,6 +17,9 @@ mod layout;
 #[path = "../../src/core/session/sample/lines.rs"]
 mod lines;
 mod openclaw;
+/// The made-up sessions of the benchmarks.
+#[path = "../bench/profile.rs"]
+mod profile;
 mod properties;
 mod sent;
 mod shape;

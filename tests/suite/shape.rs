@@ -112,7 +112,7 @@ fn tips_are_those_of_the_whole_tree_and_count_from_the_fork() {
         let tips = tips.iter().map(|tip| {
             let fork = tip.fork.map_or("-", |fork| session.id(fork));
             let leaf = if tip.has_leaf { " leaf" } else { "" };
-            format!("{} from {fork}: {} {}{leaf}", session.id(tip.node), tip.messages, session.id(tip.first))
+            format!("{} from {fork}: {} {}{leaf}", session.id(tip.node), tip.own.messages, session.id(tip.first))
         });
         assert_eq!(tips.collect::<Vec<_>>(), expected, "{tree}");
     };

@@ -1,27 +1,28 @@
 //! `check --why-leaf`: where agents resume a session.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
+use super::super::paths::Paths;
 use super::super::{App, lookup};
 use crate::core::check::why;
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::{self, Named, Searched};
 use crate::ui;
 use crate::ui::check::FindingFormat;
 use crate::ui::report::{AboutFile, Failure};
 
 /// Explains where agents resume the one session.
-pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: FindingFormat) -> Result<ExitCode> {
+pub(super) fn run(app: &App, paths: &Paths, form: FindingFormat) -> Result<ExitCode> {
     if matches!(form, FindingFormat::Github | FindingFormat::Sarif) {
         let hint = "use `--format text` or `--format json`";
         return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
     }
+    let mut given = paths.given()?;
     for path in &mut given {
-        *path = lookup::file(app, path)?.unwrap_or_else(|| path.clone());
+        *path = lookup::file(app, path, false)?.unwrap_or_else(|| path.clone());
     }
-    let [Named { path, .. }] = &files::find(given)[..] else {
+    let [Named { path, .. }] = &files::find(given, Searched::Plain)[..] else {
         return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
     };
     let why = app.open(path).and_then(|source| {
@@ -29,6 +30,7 @@ pub(super) fn run(app: &App, mut given: Vec<PathBuf>, form: FindingFormat) -> Re
         why::explain(source, app.jobs)
     });
     let is_json = form != FindingFormat::Text;
-    ui::check::why(&path.display().to_string(), &why.about(path)?, is_json, &app.screen).about(path)?;
+    let name = paths.name(path);
+    ui::check::why(&name.display().to_string(), &why.about(name)?, is_json, &app.screen).about(name)?;
     Ok(ExitCode::SUCCESS)
 }

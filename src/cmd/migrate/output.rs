@@ -5,29 +5,37 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::super::paths::Paths;
 use super::super::{App, warn_of};
 use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write;
 use crate::core::migrate;
-use crate::core::migrate::file::{self, Outcome, Status};
+use crate::core::migrate::file::{self, MigratedFile, MigrationStatus};
 use crate::core::naming::files::Named;
 use crate::ui::output::Output;
 use crate::ui::report::{AboutFile, Failure};
 
 /// Writes the new form of one file elsewhere.
-pub(super) fn write(app: &App, files: &[Named], output: &Path, wait: LockWait<'_>) -> Result<Outcome> {
-    let [Named { path, is_named: true }] = files else {
+pub(super) fn write(
+    app: &App,
+    files: &[Named],
+    paths: &Paths,
+    output: &Path,
+    wait: LockWait<'_>,
+) -> Result<MigratedFile> {
+    let [Named { path, is_named: true, .. }] = files else {
         let hint = "name one file, or leave `--output` out to migrate in place";
         return Err(Failure::usage("`--output` takes one input file", hint).into());
     };
-    let source = app.open(path).about(path)?;
+    let name = paths.name(path);
+    let source = app.open(path).about(name)?;
     let progress = app.reading(&source);
-    let need = migrate::need(&source).about(path)?;
+    let need = migrate::need(&source).about(name)?;
     if output == Path::new("-") {
         let mut stdout = Output::new();
         stdout.hold();
-        file::form(&source, need, &mut stdout).about(path)?;
+        file::form(&source, need, &mut stdout).about(name)?;
         drop(progress);
         stdout.finish()?;
     } else {
@@ -36,7 +44,8 @@ pub(super) fn write(app: &App, files: &[Named], output: &Path, wait: LockWait<'_
         drop(progress);
         warn_of(app, &effects, output);
     }
-    let outcome = Outcome::of(need);
-    let status = if outcome.status == Status::WouldMigrate { Status::Migrated } else { outcome.status };
-    Ok(Outcome { status, ..outcome })
+    let outcome = MigratedFile::of(need);
+    let status =
+        if outcome.status == MigrationStatus::WouldMigrate { MigrationStatus::Migrated } else { outcome.status };
+    Ok(MigratedFile { status, ..outcome })
 }

@@ -4,7 +4,8 @@ use anyhow::Result;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use crate::cmd::args::{FormatArg, Formats, SessionArg};
+use crate::cmd::args::{FormatArg, Formats, SearchArgs, SessionArg};
+use crate::cmd::sessions::SessionsArg;
 use crate::cmd::world;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::when::Period;
@@ -16,29 +17,37 @@ use crate::core::tree::view::Scope;
 /// Each row starts with the entry's id. The active branch, from the root to the leaf, is marked and
 /// comes first at every fork; a connector stands only where an entry has siblings. Reads the whole
 /// file once.
+///
+/// Several sessions, and those in folders, come one after the other under their paths, with --search only
+/// those with a hit.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::super::naming("\
 Examples:
   session-tree tree session.jsonl                     the conversation
-  session-tree tree latest                            the newest one held here
+  session-tree tree                                   the newest one held here
   session-tree tree session.jsonl --filter user-only  only the prompts
   session-tree tree session.jsonl --branches          its forks and their ends
   session-tree tree session.jsonl --tips              one row per branch
   session-tree tree session.jsonl --search 'login retry' --since 2d
+  session-tree tree session.jsonl --search 'HTTP 5[0-9]+' --regex
+  session-tree tree ~/.pi/agent/sessions --search '\"cart total\"'
   session-tree tree session.jsonl --path --leaf label:wip
   session-tree tree session.jsonl --entry user:1      the last prompt, whole
   session-tree tree session.jsonl --entry @~3         what led to the leaf
+  session-tree tree session.jsonl --entry assistant:1 --body > answer.md
   session-tree tree session.jsonl --filter all --format jsonl | jq -r .id
   session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
 pub struct TreeArgs {
     #[command(flatten)]
+    pub(super) sessions: SessionsArg,
+    /// The one, if there is only one.
+    #[arg(skip)]
     pub(super) session: SessionArg,
     /// Which entries to show
     #[arg(long, value_enum, default_value_t = Filter::Default)]
     pub(super) filter: Filter,
-    /// Show only entries that hold all these words
-    #[arg(long, value_name = "TEXT")]
-    pub(super) search: Option<String>,
+    #[command(flatten)]
+    pub(super) search: SearchArgs,
     /// Show only the path from the root to the leaf
     #[arg(long)]
     pub(super) path: bool,
@@ -74,6 +83,9 @@ pub struct TreeArgs {
         "search", "path", "children", "roots", "below", "full", "filter", "branches", "tips", "depth", "since", "until",
     ])]
     pub(super) entry: Vec<String>,
+    /// Print only the text of the entry, as it was written (with --entry)
+    #[arg(long, hide_short_help = true, requires = "entry")]
+    pub(super) body: bool,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY")]
     pub(super) leaf: Option<String>,

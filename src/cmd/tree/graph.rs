@@ -6,7 +6,6 @@ use super::printer::Printer;
 use crate::core::tree::rows;
 use crate::core::tree::view::ShownTree;
 use crate::ui::graph::{Graph, GraphFormat, MERMAID_ARROWS, MERMAID_CHARACTERS};
-use crate::ui::output::Output;
 
 impl Printer<'_> {
     pub(super) fn graph(&mut self, shown: &ShownTree, form: GraphFormat) -> Result<()> {
@@ -15,12 +14,11 @@ impl Printer<'_> {
         let rows = rows::of_shape(session, self.leaf, &shown.shape);
         let drawn = (&shown.shape, &rows, &runs[..]);
         let graph = Graph::new(form, session, drawn, &self.app.screen);
-        let mut output = Output::new();
-        output.hold();
+        self.output.hold();
         let mut characters = 0;
         let mut print = |piece: &str| {
             characters += piece.chars().count();
-            output.text(piece)
+            self.output.text(piece)
         };
         print(&graph.head(&self.bodies.title()?))?;
         for at in 0..runs.len() {
@@ -28,7 +26,6 @@ impl Printer<'_> {
             print(&graph.draw_node(at, words.as_deref()))?;
         }
         print(&graph.foot())?;
-        output.finish()?;
         let arrows = runs.iter().filter(|knot| knot.above.is_some()).count();
         if form == GraphFormat::Mermaid && (arrows > MERMAID_ARROWS || characters > MERMAID_CHARACTERS) {
             let limits = format!("{MERMAID_ARROWS} arrows and {MERMAID_CHARACTERS} characters");

@@ -5,20 +5,20 @@ use std::borrow::Cow;
 use anyhow::Result;
 
 use super::printer::Printer;
-use crate::cmd::App;
-use crate::core::search::Excerpt;
+use crate::core::search::{Excerpt, Term};
 use crate::core::session::NodeId;
 use crate::core::time;
-use crate::core::tree::rows::{self, Row};
+use crate::core::tree::rows::{self, Row, Rows};
 use crate::core::tree::view::ShownTree;
 use crate::core::tree::walk;
 use crate::ui::entry::{self, ShortIds, speaker};
 use crate::ui::escape;
 use crate::ui::excerpt::beside;
 use crate::ui::fit;
+use crate::ui::json::SessionName;
 use crate::ui::jsonl::{self as in_order, JsonlRows, TreePlace};
 use crate::ui::list::{CHUNK, Column, Listing};
-use crate::ui::output::{Output, safe_json};
+use crate::ui::output::safe_json;
 use crate::ui::tree::TreeText;
 
 impl Printer<'_> {
@@ -27,13 +27,12 @@ impl Printer<'_> {
         let rows = rows::of_shape(session, self.leaf, &shown.rows(session));
         let text = TreeText::new(session, &rows, &self.app.screen);
         let text = text.searching(self.query);
-        let mut output = Output::new();
-        output.text(&text.heading(&self.bodies.title()?, session.count(), walk::tips(session).len()))?;
+        self.heading(&text)?;
         match self.query {
-            Some(_) => self.found_rows(&mut output, &text, &rows.rows)?,
-            None => self.plain_rows(&mut output, &text, &rows.rows)?,
+            Some(_) => self.found_rows(&text, &rows.rows)?,
+            None => self.plain_rows(&text, &rows.rows)?,
         }
-        output.finish()?;
+        self.output.release()?;
         if rows.leaf.is_none() {
             self.tell_of_leaf("nothing of the path to it is shown");
         }
@@ -41,17 +40,17 @@ impl Printer<'_> {
     }
 
     /// Returns on how many threads rows are made: one where many bodies are read, which is fastest in order.
-    fn jobs_for(app: &App, rows: usize, reads: usize) -> usize {
+    fn jobs_for(jobs: usize, rows: usize, reads: usize) -> usize {
         const FEW: usize = 64;
-        if reads > rows / FEW { 1 } else { app.jobs }
+        if reads > rows / FEW { 1 } else { jobs }
     }
 
-    fn plain_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
+    fn plain_rows(&mut self, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
         let session = self.session;
         let lines = JsonlRows::new(&mut self.bodies);
         let reads = rows.iter().filter(|row| session.row_words(row.node).is_none()).count();
-        let jobs = Self::jobs_for(self.app, rows.len(), reads);
-        in_order::write(output, rows.len(), jobs, |range, out| {
+        let jobs = Self::jobs_for(self.jobs, rows.len(), reads);
+        in_order::write(self.output, rows.len(), jobs, |range, out| {
             for at in range {
                 let words = lines.words(rows[at].node)?;
                 out.extend_from_slice(text.row(at, &words).as_bytes());
@@ -61,14 +60,14 @@ impl Printer<'_> {
     }
 
     /// Prints rows with the places of what was searched for.
-    fn found_rows(&mut self, output: &mut Output, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
+    fn found_rows(&mut self, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
         for (at, row) in rows.iter().enumerate() {
             let words = self.bodies.words(row.node)?;
             let excerpt = match text.lacks(at, &words) {
-                Some(word) => self.excerpt(row.node, &words, word)?,
+                Some(term) => self.excerpt(row.node, &words, term)?,
                 None => None,
             };
-            output
+            self.output
                 .text(&excerpt.map_or_else(|| text.row(at, &words), |excerpt| text.row_with(at, &words, &excerpt)))?;
         }
         Ok(())
@@ -77,26 +76,28 @@ impl Printer<'_> {
     /// Prints a hint where the leaf is if no row shows it.
     pub(super) fn tell_of_leaf(&self, why: &str) {
         match self.leaf {
-            _ if self.args.root || self.session.is_empty() || self.args.search.is_some() => {}
+            _ if self.args.root || self.session.is_empty() || self.query.is_some() => {}
             _ if self.args.period().is_bound() => {}
             Some(leaf) => self.app.report.hint(&format!("the leaf is {}: {why}", self.session.id(leaf))),
             None => self.app.report.hint("the leaf is before the first entry: the next prompt starts a new root"),
         }
     }
 
-    /// Finds the place of a word that was searched for.
-    fn excerpt(&mut self, node: NodeId, words: &str, word: &str) -> Result<Option<Excerpt>> {
+    /// Finds the place of a term that was searched for.
+    fn excerpt(&mut self, node: NodeId, words: &str, term: &Term) -> Result<Option<Excerpt>> {
         let label = self.session.label(node).map(|label| label.name.as_str());
         let row = format!("{}{words}", speaker(self.session.traits(node)));
-        Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, word))
+        Ok(Excerpt::of(self.bodies.entry(node)?, label, &row, term))
     }
 
     pub(super) fn table(&mut self, shown: &ShownTree) -> Result<()> {
         let (session, screen) = (self.session, &self.app.screen);
         let shape = shown.rows(session);
         let nodes = &shape.nodes;
-        let mut output = Output::new();
         let (ids, is_search) = (ShortIds::new(session), self.query.is_some());
+        if self.file.is_some() {
+            self.heading(&TreeText::new(session, &Rows::default(), screen))?;
+        }
         let columns = [
             Column::Whole("id", ids.widest(nodes.iter().copied(), usize::MAX)),
             Column::Whole("when (UTC)", 16),
@@ -124,10 +125,9 @@ impl Printer<'_> {
                 let words = self.bodies.words(node)?;
                 row[4] = self.found(node, &words, std::mem::take(&mut row[4]), listing.room(4))?;
             }
-            output.text(&listing.rows(rows))?;
+            self.output.text(&listing.rows(rows))?;
         }
-        output.text(&listing.foot())?;
-        Ok(output.finish()?)
+        Ok(self.output.text(&listing.foot())?)
     }
 
     /// Adds the place of a word that was searched for to the text of a cell, if it is not seen there.
@@ -138,8 +138,8 @@ impl Printer<'_> {
         let safe = escape::line(&text).into_owned();
         let seen = room.map_or(safe.as_str().into(), |room| fit::cut(&safe, room, ascii));
         let seen = format!("{} {label} {seen}", self.kind(node));
-        let Some(word) = query.missing_in(&seen) else { return Ok(text) };
-        let excerpt = self.excerpt(node, words, word)?;
+        let Some(term) = query.missing_in(&seen) else { return Ok(text) };
+        let excerpt = self.excerpt(node, words, term)?;
         Ok(excerpt.map_or(text, |excerpt| beside("", &safe, &excerpt, room, ascii)))
     }
 
@@ -148,31 +148,37 @@ impl Printer<'_> {
         let shape = shown.rows(session);
         let depths = walk::depths(session, &shown.order);
         let active = walk::active(session, self.leaf);
-        let mut output = Output::new();
-        let (nodes, leaf) = (&shape.nodes, self.leaf);
-        let rows = JsonlRows::new(&mut self.bodies);
+        let (nodes, leaf, output) = (&shape.nodes, self.leaf, &mut *self.output);
+        let name = self.file.map(|file| SessionName::new(file, session).members()).transpose()?;
+        let rows = JsonlRows::new(&mut self.bodies).naming(name.unwrap_or_default());
         let add = |out: &mut Vec<u8>, node: NodeId| {
             let place =
                 TreePlace { depth: depths[node.index()], is_active: active[node.index()], is_leaf: Some(node) == leaf };
             rows.push_json(out, node, place)
         };
         let reads = nodes.iter().filter(|&&node| rows.reads(node)).count();
-        if self.args.full || reads > 0 {
+        if self.args.full || self.query.is_some() || reads > 0 {
             output.hold();
         }
-        if self.args.full {
+        if self.args.full || self.query.is_some() {
             let mut line = Vec::new();
             for &node in nodes {
                 line.clear();
                 add(&mut line, node)?;
-                rows.add_entry(&mut line, node)?;
+                if let Some(query) = self.query {
+                    let row = format!("{}{}", speaker(session.traits(node)), rows.words(node)?);
+                    rows.add_match(&mut line, node, &row, query)?;
+                }
+                if self.args.full {
+                    rows.add_entry(&mut line, node)?;
+                }
                 line.push(b'\n');
                 output.json(&line)?;
             }
-            return Ok(output.finish()?);
+            return Ok(());
         }
-        let (jobs, is_terminal) = (Self::jobs_for(self.app, nodes.len(), reads), output.is_terminal());
-        let made: Result<()> = in_order::write(&mut output, nodes.len(), jobs, |range, out| {
+        let (jobs, is_terminal) = (Self::jobs_for(self.jobs, nodes.len(), reads), output.is_terminal());
+        in_order::write(output, nodes.len(), jobs, |range, out| {
             for &node in &nodes[range] {
                 add(out, node)?;
                 out.push(b'\n');
@@ -181,8 +187,6 @@ impl Printer<'_> {
                 *out = safe;
             }
             Ok(())
-        });
-        made?;
-        Ok(output.finish()?)
+        })
     }
 }

@@ -6,8 +6,8 @@ use super::args::Format;
 use super::printer::Printer;
 use crate::core::tree::rows::Rows;
 use crate::core::tree::view::ShownTree;
-use crate::core::tree::walk;
-use crate::ui::output::{JsonList, Output};
+use crate::ui::json::{SessionName, SessionPart};
+use crate::ui::output::JsonList;
 use crate::ui::tips::{self, TipRow};
 use crate::ui::tree::TreeText;
 
@@ -15,25 +15,39 @@ impl Printer<'_> {
     pub(super) fn tips(&mut self, shown: &ShownTree, format: Format) -> Result<()> {
         let (session, screen) = (self.session, &self.app.screen);
         let tips = shown.tips(session);
-        let mut output = Output::new();
+        let rows = Rows::default();
         match format {
             Format::Json | Format::Jsonl => {
-                output.hold();
+                self.output.hold();
+                if format == Format::Json {
+                    self.open("tips")?;
+                }
+                let file = self.file.filter(|_| format == Format::Jsonl);
                 let mut list = JsonList::new(format == Format::Json);
                 for tip in &tips {
-                    list.add(&mut output, &TipRow::new(&mut self.bodies, tip)?)?;
+                    let row = TipRow::new(&mut self.bodies, tip)?;
+                    list.add(
+                        self.output,
+                        &SessionPart { session: file.map(|file| SessionName::new(file, session)), row },
+                    )?;
                 }
-                list.end(&mut output)?;
+                if format == Format::Json {
+                    list.close(self.output)?;
+                    self.close()?;
+                }
             }
-            Format::Table => tips::table(&mut output, &mut self.bodies, &tips, screen)?,
+            Format::Table => {
+                if self.file.is_some() {
+                    self.heading(&TreeText::new(session, &rows, screen))?;
+                }
+                tips::table(self.output, &mut self.bodies, &tips, screen)?;
+            }
             _ => {
-                let (rows, title) = (Rows::default(), self.bodies.title()?);
-                let heading = TreeText::new(session, &rows, screen);
-                output.text(&heading.heading(&title, session.count(), walk::tips(session).len()))?;
-                tips::rows(&mut output, &mut self.bodies, &tips, screen)?;
+                self.heading(&TreeText::new(session, &rows, screen))?;
+                tips::rows(self.output, &mut self.bodies, &tips, screen)?;
             }
         }
-        output.finish()?;
+        self.output.release()?;
         if !tips.iter().any(|tip| tip.has_leaf) {
             self.tell_of_leaf("no branch ends there");
         }

@@ -6,10 +6,12 @@ use super::args::{Format, TreeArgs};
 use crate::ui::report::Failure;
 
 /// Refuses options that do not go together.
-pub(super) fn check(args: &TreeArgs) -> Result<()> {
+pub(super) fn check(args: &TreeArgs, are_several: bool) -> Result<()> {
     let format = args.format.get();
     let is_whole = !args.entry.is_empty();
     let is_picture = matches!(format, Format::Dot | Format::Mermaid);
+    let is_of_one =
+        are_several && (args.leaf.is_some() || args.root || args.children.is_some() || args.below.is_some());
     let is_backwards = args.since.zip(args.until).is_some_and(|(since, until)| since > until);
     // When it is misuse, why, and what to do.
     let misuses = [
@@ -20,7 +22,19 @@ pub(super) fn check(args: &TreeArgs) -> Result<()> {
             "`--entry` goes with `--format text`, `json` or `jsonl`",
             "leave `--format` out",
         ),
+        (
+            args.body && format != Format::Text,
+            "`--body` goes with `--format text`",
+            "leave one of them out: JSON has the text in the entry",
+        ),
         (args.tips && is_picture, "`--tips` is a list, of which there is no picture", "use `--branches`"),
+        (are_several && is_whole, "`--entry` is for one session", "name the session alone"),
+        (are_several && is_picture, "there is a picture of one session only", "name the session alone"),
+        (
+            is_of_one,
+            "`--leaf`, `--root`, `--children` and `--below` are for one session: each has entries of its own",
+            "name the session alone",
+        ),
         (is_backwards, "nothing is between `--since` and `--until`: it ends before it starts", "swap the two"),
     ];
     if let Some((_, message, hint)) = misuses.into_iter().find(|(is_misuse, ..)| *is_misuse) {

@@ -4,7 +4,8 @@ use anyhow::Result;
 
 use super::args::Format;
 use super::printer::Printer;
-use crate::core::entry::{Kind, Role};
+use crate::core::entry::{Role, prompt};
+use crate::core::naming::entry::Names;
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::tree::view::ShownTree;
@@ -16,8 +17,9 @@ impl Printer<'_> {
     pub(super) fn nested(&mut self, shown: &ShownTree) -> Result<()> {
         let session = self.session;
         let shape = shown.rows(session);
-        let mut output = Output::new();
-        output.hold();
+        self.output.hold();
+        self.open("tree")?;
+        let (output, bodies) = (&mut *self.output, &mut self.bodies);
         output.text("[")?;
         let close = |output: &mut Output, row: usize| -> Result<()> {
             output.text("]")?;
@@ -32,63 +34,68 @@ impl Printer<'_> {
         for (row, &node) in shape.nodes.iter().enumerate() {
             let mut mark = "";
             while let Some(&above) = open.last().filter(|above| Some(**above) != shape.above(row)) {
-                close(&mut output, above)?;
+                close(output, above)?;
                 open.pop();
                 mark = ",";
             }
             output.text(mark)?;
             output.text("{\"entry\":")?;
-            output.json(self.bodies.entry(node)?.object().bytes())?;
+            output.json(bodies.entry(node)?.object().bytes())?;
             output.text(",\"children\":[")?;
             open.push(row);
         }
-        open.into_iter().rev().try_for_each(|row| close(&mut output, row))?;
-        output.text("]\n")?;
-        Ok(output.finish()?)
+        open.into_iter().rev().try_for_each(|row| close(output, row))?;
+        output.text("]")?;
+        self.close()
     }
 
     /// Prints the entries that were asked for, whole.
     pub(super) fn entries(&mut self) -> Result<()> {
         let mut nodes = Vec::new();
+        let names = Names::new(self.session, self.leaf);
         for name in &self.args.entry {
-            nodes.push(self.args.session.entry(self.session, self.leaf, name)?);
+            nodes.push(names.find(name)?);
         }
-        let mut output = Output::new();
-        output.hold();
+        self.output.hold();
         if self.args.format.is_json() {
             let mut list = JsonList::new(self.args.format.get() == Format::Json && nodes.len() > 1);
             for node in nodes {
-                list.add_json(&mut output, self.bodies.entry(node)?.object().bytes())?;
+                list.add_json(self.output, self.bodies.entry(node)?.object().bytes())?;
             }
-            list.end(&mut output)?;
-            return Ok(output.finish()?);
+            return Ok(list.end(self.output)?);
+        }
+        if self.args.body {
+            for node in nodes {
+                transcript::text_alone(self.bodies.entry(node)?, self.output)?;
+            }
+            return Ok(());
         }
         for (at, node) in nodes.into_iter().enumerate() {
             if at > 0 {
-                output.text("\n")?;
+                self.output.text("\n")?;
             }
-            self.whole(node, &mut output)?;
+            self.whole(node)?;
         }
-        Ok(output.finish()?)
+        Ok(())
     }
 
     /// Prints an entry's head and its whole text.
-    fn whole(&mut self, node: NodeId, output: &mut Output) -> Result<()> {
-        let session = self.session;
+    fn whole(&mut self, node: NodeId) -> Result<()> {
+        let (session, kind, output) = (self.session, self.kind(node), &mut *self.output);
         let label = session.label(node).map(|label| format!("  [{}]", label.name)).unwrap_or_default();
         let when = time::minute(session.stamp(node));
-        let head = format!("{}  {}  {when} UTC{label}", session.id(node), self.kind(node));
+        let head = format!("{}  {}  {when} UTC{label}", session.id(node), kind);
         let width = self.app.screen.width;
         let mut print = |text: &str| fit::fold(text, width, None, &mut |row| output.text(row));
         print(&format!("{}\n", escape::line(&head)))?;
         let words = self.bodies.words(node)?;
-        if session.traits(node).role == Role::ToolResult {
+        let entry = self.bodies.entry(node)?;
+        // What was called, or typed, is not in the text.
+        if entry.role() == Role::ToolResult || prompt::typed(entry).is_some() {
             print(&format!("{}\n", escape::line(&words)))?;
         }
-        let entry = self.bodies.entry(node)?;
-        let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
         let mut is_blank = true;
-        transcript::body(object, &mut |part| {
+        transcript::entry(entry, &mut |part| {
             is_blank &= part.trim().is_empty();
             print(part)
         })?;

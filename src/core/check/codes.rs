@@ -77,7 +77,7 @@ codes! {
         "delete the line, or move it after the header, but not to the end";
     /// a line that is not one JSON object
     MalformedLine = "E005" "malformed-line":
-        "pi and omp skip it silently, and omp the next line with it if it is cut where a value has to come; omp 18 rewrites the file without it when it next saves",
+        "pi and omp skip it silently, and omp the last line with it if that follows and a value has to come; omp 18 rewrites the file without it when it next saves",
         "take the line from a backup; else delete it and give its children another parent";
     /// an unfinished last line: cut off, or a writer is still at work
     UnfinishedLine = "E006" "unfinished-line":
@@ -115,9 +115,9 @@ codes! {
     ForeignLeaf = "E014" "foreign-leaf":
         "pi and omp resume there: an empty conversation, and the next message is written without a parent",
         "delete the line, or append an entry: `session-tree label FILE @ NAME`";
-    /// the header's version is invalid, or missing although the entries have ids
+    /// the header's version is missing, or read as 1 by agents, although the entries have ids
     UnknownVersion = "E015" "unknown-version":
-        "pi and omp take a missing one, `true` and numbers below 2 for version 1: they give every entry a new id and put all branches into one list; they take others for version 3",
+        "pi and omp take it for version 1: they give every entry a new id and put all branches into one list",
         "set `version` of the header: 2 if there are messages with the role `hookMessage`, else 3";
     /// a message entry without a message, or without a known role
     MalformedMessage = "E016" "malformed-message":
@@ -125,16 +125,28 @@ codes! {
         "set the `role`, or change the `type` to `custom`, so that the children keep their parent";
     /// `content` is missing or null
     MissingContent = "E017" "missing-content":
-        "pi and omp read it as empty or pass it on, but the session is missing from their lists; omp 18 leaves out such a custom message and cannot build the conversation after such an assistant message",
+        "pi reads it as empty; omp cannot make most requests with it, only that omp 18 leaves out such a custom message; the session can be missing from their lists",
         "set `content` to an empty list";
     /// an assistant message without `usage`
     NoUsage = "E018" "no-usage":
-        "omp 13 cannot open the file; pi and omp 18 open it and count a cost of 0",
-        "none needed; the cost is not known";
-    /// an assistant message whose `usage` has no `cost`
+        "omp 13 cannot open the file; pi and omp 18 open it",
+        "add `usage` with `cost`, as other messages have it";
+    /// an assistant message or `model_usage` entry whose `usage` has no `cost`
     NoCost = "E019" "usage-without-cost":
-        "omp cannot open the file; pi opens it",
+        "omp cannot open the file, at a `model_usage` entry only omp 18; pi opens it",
         "add `\"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0}` to `usage`";
+    /// a title slot of less than 256 bytes
+    ShortSlot = "E020" "short-title-slot":
+        "omp 18 destroys the header when it changes the title, and refuses the file from then on; as any with a slot, pi refuses the file, and omp 13 replaces it with an empty session",
+        "add spaces to `pad`, until the line has 256 bytes with its line end";
+    /// a tool result without the id of its call
+    ResultWithoutId = "E021" "result-without-call-id":
+        "omp 18 cannot make a request with it, unless the call has no id either; pi and omp 13 send it without a call, and a request can fail or be refused",
+        "set `toolCallId` to the `id` of its call";
+    /// a member of an entry that does not have the form that an agent needs
+    OddMember = "E022" "odd-member":
+        "pi or omp, which the finding says, cannot build the conversation or make a request with it",
+        "give the member the form that the finding says";
     /// a second session header
     SecondHeader = "W001" "second-header":
         "pi and omp 13 ignore it; omp 18 shows it as an entry of its own",
@@ -150,7 +162,7 @@ codes! {
     /// bytes that are not UTF-8
     BadUtf8 = "W004" "bad-utf8":
         "pi and omp read U+FFFD in their place",
-        "none needed";
+        "put the text there that was meant, if it is known";
     /// half of a surrogate pair in a string
     LoneSurrogate = "W005" "lone-surrogate":
         "pi and omp keep it and send it on; some providers refuse the request",
@@ -185,7 +197,7 @@ codes! {
         "give the call an id of its own; or go on above it: `session-tree navigate FILE ENTRY --save`";
     /// a tool result in the conversation without a call
     ResultWithoutCall = "W013" "result-without-call":
-        "pi and omp 13 send it unchanged, and strict providers refuse the request; omp 18 leaves it out",
+        "pi and omp 13 send it unchanged, and strict providers refuse the request; omp 18 sends it as text of the user",
         "go on above it: `session-tree navigate FILE ENTRY --save`; or go on in omp 18";
     /// a failed turn with text, which pi and omp 18 leave out
     LeftOut = "W014" "left-out-by-omp-18":
@@ -193,7 +205,7 @@ codes! {
         "if the model has to know it, repeat it in the next prompt";
     /// content, or a block of it, that does not have the form of its type
     OddContent = "W015" "odd-content":
-        "pi and omp pass it on unchanged; if they cannot read it, the session is missing from their lists, or the provider refuses the request; omp 18 leaves out a call without a name or an id",
+        "pi and omp open it, but often cannot make a request with it, or the provider refuses it; the session can be missing from their lists; omp 18 leaves out a call without a name or an id",
         "make `content` a list of blocks, and correct or remove the block";
     /// a timestamp that is missing or not a time
     UnreadableTime = "W016" "unreadable-time":
@@ -213,7 +225,7 @@ codes! {
         "open a session in one agent only; `session-tree branch FILE --at TIP` copies a branch into a file of its own";
     /// an image stored in another file, which is missing
     MissingBlob = "W020" "missing-blob":
-        "omp cannot show or send the image; pi never can",
+        "omp sends the name of the file instead of the image, as pi always does, and providers refuse the request",
         "restore the file in the folder `blobs` next to omp's `sessions`, or replace the block with text";
     /// an entry of more than 10 MB
     BigEntry = "W021" "big-entry":
@@ -222,14 +234,14 @@ codes! {
     /// terminal escape sequences, other than colours, in what is not the output of a program
     TerminalEscape = "W022" "terminal-escape":
         "pi and omp keep it; in a program that prints it unchanged it can move the cursor, or set title and clipboard",
-        "none needed: `session-tree` shows it escaped";
+        "remove it, unless it is meant; `session-tree` shows it escaped";
     /// the last line is whole, but without a line end
     NoLineEnd = "W023" "no-line-end":
         "pi adds the line end; omp appends its next entry to the line, and both are lost",
         "add a line end: `echo >> FILE`";
     /// a header with odd members
     OddHeader = "W024" "odd-header":
-        "pi and omp open it; their lists show no folder, or a wrong time",
+        "pi and omp open it; without a folder pi does not list it, and omp lists it without one; without a time both list it without one",
         "correct the members, if an agent needs them";
     /// an entry without a type
     UntypedEntry = "W025" "untyped-entry":
@@ -242,7 +254,7 @@ codes! {
     /// a mark of openclaw that moves the leaf to no entry before it
     MarkWithoutTarget = "W027" "mark-without-target":
         "openclaw ignores it, as pi and omp do with all marks",
-        "none needed; set `targetId` if it is known where it went";
+        "set `targetId` to where it went, if that is known";
     /// a tool result that is not next to its call
     ResultElsewhere = "W028" "result-not-next-to-call":
         "pi and omp 13 send it where it is, without a call right before it, and strict providers refuse the request; omp 18 moves it to its call, or leaves it out if the call comes later",
@@ -259,6 +271,14 @@ codes! {
     LeafNotLast = "W031" "leaf-has-descendants":
         "pi and omp resume at the last line, in the middle of the conversation",
         "`session-tree navigate FILE ENTRY --save`";
+    /// a title slot of more than 256 bytes
+    LongSlot = "W032" "long-title-slot":
+        "omp 18 leaves the end of the line before the header when it changes the title, and drops it when it next saves; as any with a slot, pi refuses the file, and omp 13 replaces it with an empty session",
+        "remove spaces of `pad`, until the line has 256 bytes with its line end";
+    /// a compaction that keeps messages in `retainedTail`, and no entries
+    RetainedTail = "W033" "retained-tail":
+        "pi and omp give the model the summary and what comes after it, but none of these messages",
+        "set `firstKeptEntryId` to the first entry to keep, such as the parent of the compaction";
 }
 
 impl Code {

@@ -212,8 +212,13 @@ fn compactions(
         if context::remote_history(entry).is_some() {
             continue;
         }
-        let kept = entry.get_str("firstKeptEntryId").unwrap_or_default();
+        let kept = entry.get_id("firstKeptEntryId").unwrap_or_default();
         if kept.is_empty() || kept == session.id(node) {
+            let tail = entry.get("retainedTail").map_or(0, |tail| tail.elements().count());
+            if tail > 0 && last == Some(node) {
+                let count = u32::try_from(tail).unwrap_or(u32::MAX);
+                found.push(RawFinding::of(session, Code::RetainedTail, node, Detail::Count(count)));
+            }
             continue;
         }
         let Some(kept) = session.find(&kept) else {

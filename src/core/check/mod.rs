@@ -35,9 +35,9 @@ use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
 use crate::core::read::inspect::LineNotes;
 use crate::core::read::load;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::Session;
-use crate::core::session::body::Bodies;
 
 /// The result of checking a file.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub struct Checked {
 /// # Errors
 /// [`Error`] if the file cannot be read; that it is not a session is a finding.
 pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checked> {
-    let (session, notes) = match Session::inspect(source, jobs) {
+    let (session, notes) = match Session::inspect(source, LoadOptions::INDEX_ONLY, jobs) {
         Ok(read) => read,
         Err(error) => return no_session(error),
     };
@@ -90,9 +90,9 @@ impl Checked {
         wanted: &dyn Fn(&RawFinding) -> bool,
         each: &mut dyn FnMut(Finding) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut bodies = self.session.as_ref().map(Bodies::new);
+        let mut details = self.session.as_ref().map(describe::Details::new);
         for finding in self.found.iter().filter(|finding| wanted(finding)) {
-            each(describe::finding(finding, &self.notes, bodies.as_mut())?)?;
+            each(describe::finding(finding, &self.notes, details.as_mut())?)?;
         }
         Ok(())
     }

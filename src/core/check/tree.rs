@@ -26,9 +26,7 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
         let above = cuts.above.get(&node).copied().unwrap_or(path::Continuation::Unknown);
         found.push(RawFinding::of(session, code, node, Detail::Above(above)).losing(cuts.beyond(node)));
     };
-    // The first entry loses nothing if it hangs at the session: there is nothing above it.
-    let is_lost = |&(orphan, missing): &(NodeId, &str)| orphan.index() > 0 || missing != session.header.id;
-    session.orphans().filter(is_lost).for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
+    session.orphans().for_each(|(orphan, _)| push_cut(Code::Orphan, orphan));
     path::severed(session, notes).for_each(|root| push_cut(Code::SeveralRoots, root));
     loops(session, &cuts, found)?;
     duplicates(session, notes, found)?;
@@ -110,9 +108,7 @@ fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Res
     let subtrees = walk::Subtrees::new(session);
     let root_of_leaf = session.ancestors(session.leaf()).last();
     let mut bodies = Bodies::new(session);
-    let mut in_order = session.cuts().to_vec();
-    in_order.sort_unstable();
-    for cut in in_order {
+    for &cut in session.cuts() {
         let is_own = session.version > 1 && bodies.entry(cut)?.parent_id().as_deref() == Some(session.id(cut));
         let code = if is_own { Code::SelfParent } else { Code::Cycle };
         let is_fatal = cuts.runs_into_a_loop && root_of_leaf == Some(cut);

@@ -3,6 +3,7 @@
 
 use super::Code;
 use crate::core::error::Result;
+use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::{NodeId, Session};
 
@@ -20,7 +21,9 @@ pub(crate) struct Resume {
 /// # Errors
 /// [`Error`](crate::core::error::Error) if the file is not a session or cannot be read.
 pub(crate) fn explain(source: Source, jobs: usize) -> Result<Resume> {
-    let (session, notes) = Session::inspect(source, jobs)?;
+    // The tips of its branches have sums.
+    let keep = LoadOptions { usage: true, ..LoadOptions::INDEX_ONLY };
+    let (session, notes) = Session::inspect(source, keep, jobs)?;
     let mut found = Vec::new();
     super::lines::check(&session, &notes, None, &mut found);
     let foreign = found.iter().find(|finding| finding.code == Code::ForeignLeaf).map(|finding| finding.line);

@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::message;
-use super::usage::{self, Recorded, Usage};
-use crate::core::context::{self, Context, ContextMessage};
-use crate::core::entry::Entry;
+use super::usage::{self, Usage};
+use crate::core::context::{Context, ContextMessage, builder, held};
+use crate::core::entry::{Entry, usage as recorded};
 use crate::core::error::Result;
 use crate::core::json::Raw;
 use crate::core::session::body::Bodies;
@@ -68,7 +68,7 @@ pub struct Stats {
     pub all: Size,
     /// The messages by origin, the largest group first.
     pub parts: Vec<MessageGroup>,
-    /// The usage along the path, also of entries that are no longer in the context.
+    /// The usage along the path, or of all branches, also of entries that are no longer in the context.
     pub usage: Usage,
     /// What the compaction in force keeps out, if there is one.
     pub compaction: Option<CompactionSize>,
@@ -82,7 +82,7 @@ pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usiz
     let nodes: Vec<_> = items.iter().filter_map(stored).collect();
     let measure = |_, entry: Entry<'_>| message::tokens(entry.message().unwrap_or(Raw::new(b"null")));
     each(bodies.session(), &nodes, jobs, measure, |_, tokens| size.add(tokens))?;
-    for &item in items.iter().filter(|item| stored(item).is_none()) {
+    for item in items.iter().filter(|item| stored(item).is_none()) {
         size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
     }
     Ok(size)
@@ -90,17 +90,43 @@ pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usiz
 
 /// Measures a context on up to `jobs` threads.
 pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Result<Stats> {
-    let session = bodies.session();
-    let hidden = context::hidden(bodies, context)?;
+    let hidden = held::hidden(bodies, context)?;
     let hidden_messages = hidden.as_ref().map_or(&[][..], |hidden| &hidden.messages);
-    let mut nodes = walk::path(session, context.leaf);
-    // Messages that entries of the path store are measured with the usage there, so that each entry is read once.
+    let path = walk::path(bodies.session(), context.leaf);
+    let (sizes, usage) = sums(bodies, path, &context.messages, hidden_messages, jobs)?;
+    let mut compaction = None;
+    if let Some(node) = hidden.map(|hidden| hidden.compaction) {
+        let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
+        compaction = Some(CompactionSize { node, hidden: sizes.hidden, tokens_before });
+    }
+    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction })
+}
+
+/// Measures all branches of a session, each entry once, whatever compactions hide.
+pub(crate) fn measure_all(bodies: &mut Bodies<'_>, jobs: usize) -> Result<Stats> {
+    let session = bodies.session();
+    let nodes: Vec<_> = session.nodes().filter(|&node| !session.is_mark(node)).collect();
+    let messages = builder::every(bodies, &nodes)?;
+    let (sizes, usage) = sums(bodies, nodes, &messages, &[], jobs)?;
+    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction: None })
+}
+
+/// Sums up the usage that some entries record, and the sizes of messages, shown and hidden ones. Messages that these
+/// entries store are measured with their usage, so that each is read once.
+fn sums(
+    bodies: &mut Bodies<'_>,
+    mut nodes: Vec<NodeId>,
+    shown: &[ContextMessage],
+    hidden: &[ContextMessage],
+    jobs: usize,
+) -> Result<(Sizes, Usage)> {
+    let session = bodies.session();
     let mut places = vec![MessagePlace::Elsewhere; session.len()];
     nodes.iter().for_each(|node| places[node.index()] = MessagePlace::Path);
     let mut others = Vec::new();
-    for (items, place) in [(&context.messages[..], MessagePlace::Shown), (hidden_messages, MessagePlace::Hidden)] {
-        for &item in items {
-            match item {
+    for (items, place) in [(shown, MessagePlace::Shown), (hidden, MessagePlace::Hidden)] {
+        for item in items {
+            match *item {
                 ContextMessage::Stored(node) if places[node.index()] == MessagePlace::Path => {
                     places[node.index()] = place
                 }
@@ -109,28 +135,24 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Resul
         }
     }
     let is_message = |node: NodeId| places[node.index()] != MessagePlace::Path;
-    nodes.retain(|&node| is_message(node) || usage::source(session.traits(node)).is_some());
+    let source = |node: NodeId| recorded::source(session.traits(node));
+    nodes.retain(|&node| is_message(node) || source(node).is_some());
     let measure = |node, entry: Entry<'_>| {
         let message = || entry.message().unwrap_or(Raw::new(b"null"));
         let origin = is_message(node).then(|| Origin::of(message(), ContextMessage::Stored(node).role(session)));
-        (origin, Recorded::of(entry, session.traits(node)))
+        (origin, recorded::of(entry, session.traits(node)))
     };
     let (mut usage, mut sizes) = (Usage::default(), Sizes::default());
-    each(session, &nodes, jobs, measure, |node, (origin, recorded)| {
+    each(session, &nodes, jobs, measure, |node, (origin, found)| {
         origin.into_iter().for_each(|origin| sizes.add(places[node.index()], origin));
-        recorded.into_iter().for_each(|recorded| usage.add(recorded));
+        source(node).zip(found).into_iter().for_each(|(name, found)| usage.add(name, found));
     })?;
     let mut scratch = Vec::new();
     for (item, place) in others {
         let role = item.role(session);
         sizes.add(place, message::with(bodies, item, &mut scratch, |message| Origin::of(message, role))?);
     }
-    let mut compaction = None;
-    if let Some(node) = hidden.map(|hidden| hidden.compaction) {
-        let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
-        compaction = Some(CompactionSize { node, hidden: sizes.hidden, tokens_before });
-    }
-    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction })
+    Ok((sizes, usage))
 }
 
 /// How many entries a thread measures at once.
@@ -167,9 +189,9 @@ fn each<T: Send>(
 /// Where an entry is, and its message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MessagePlace {
-    /// Not on the path.
+    /// Not among those that are measured.
     Elsewhere,
-    /// On the path, but without a message that is measured.
+    /// Among them, but without a message that is measured.
     Path,
     /// Its message is in the context.
     Shown,

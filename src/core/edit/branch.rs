@@ -171,7 +171,7 @@ impl Fork {
             }
             if matches!(entry.kind(), Kind::Compaction | Kind::Reset) {
                 for name in ["firstKeptEntryId", "providerReplayThroughEntryId"] {
-                    let next = entry.get_str(name).and_then(|id| next_kept.get(id.as_ref()).copied());
+                    let next = entry.get_id(name).and_then(|id| next_kept.get(id.as_ref()).copied());
                     changes.extend(next.map(|next| (name, Some(next))));
                 }
             }
@@ -187,13 +187,14 @@ impl Fork {
         }
         let kept: HashSet<&str> = self.kept.iter().map(|&node| session.id(node)).collect();
         let is_taken = |id: &str| session.find(id).is_some();
-        let mut ids = IdsAndTime { now: new.now.clone(), fresh };
+        let now = || new.now.clone();
+        let mut ids = IdsAndTime { now: &now, fresh };
         let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
         for label in session.labels().iter().filter(|label| kept.contains(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
             let name = stand_ins.map_or_else(|| label.name.clone(), |stand_ins| stand_ins.text(&label.name));
             draft.append_at("label", entry.timestamp().map(Raw::bytes), |entry| {
-                entry.str("targetId", &label.target_id).str("label", &name);
+                entry.id("targetId", &label.target_id).str("label", &name);
             });
         }
         put(&draft.lines)?;

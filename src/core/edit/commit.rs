@@ -303,7 +303,7 @@ mod tests {
             let file = SessionFile { path: &self.path, options, jobs: 1 };
             let commit = Commit { file, anchor, guard, needs };
             let mut fresh = numbered();
-            let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };
+            let mut ids = IdsAndTime { now: &|| "T".to_owned(), fresh: &mut fresh };
             let edit = LabelEdit { target: "u1".to_owned(), name: Some("mark".to_owned()) };
             commit.write(&self.session, &mut ids, &mut |draft| edit.append(draft))
         }
@@ -407,6 +407,21 @@ swap u1<                          at the leaf                         -> u1
                 }
             }
         }
+    }
+
+    #[test]
+    fn new_entries_get_the_time_at_which_the_file_is_locked() {
+        let file = ReadFile::new(&old());
+        let record = file.path.with_file_name(".s.jsonl.lock");
+        let wait = LockWait { timeout: Duration::ZERO, now: &|| 1_767_607_201_000, stop: &|| None };
+        let options = WriteOptions { wait, force: true };
+        let (mut fresh, now) = (numbered(), || record.exists().to_string());
+        let mut ids = IdsAndTime { now: &now, fresh: &mut fresh };
+        let target = SessionFile { path: &file.path, options, jobs: 1 };
+        let commit = Commit { file: target, anchor: Anchor::Leaf, guard: Guard::None, needs: Vec::new() };
+        let edit = LabelEdit { target: "u1".to_owned(), name: None };
+        commit.write(&file.session, &mut ids, &mut |draft| edit.append(draft)).unwrap();
+        assert!(fs::read_to_string(&file.path).unwrap().contains(r#""timestamp":"true""#));
     }
 
     #[test]

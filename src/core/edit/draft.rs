@@ -6,8 +6,9 @@ use crate::core::json::Object;
 
 /// What new entries get from outside.
 pub struct IdsAndTime<'w> {
-    /// The time that new entries get, in the spelling of agents.
-    pub now: String,
+    /// Returns the time that new entries get, in the spelling of agents; called once they are on their way into
+    /// the file, so that they do not look older than those of others before them.
+    pub now: &'w dyn Fn() -> String,
     /// Makes ids, 8 hex digits each; they need not be free.
     pub fresh: &'w mut dyn FnMut() -> String,
 }
@@ -21,7 +22,7 @@ pub struct Draft<'d> {
     pub ids: Vec<String>,
     /// The same, to be found fast.
     used: HashSet<String>,
-    now: &'d str,
+    now: String,
     fresh: &'d mut dyn FnMut() -> String,
     is_taken: &'d dyn Fn(&str) -> bool,
 }
@@ -30,7 +31,7 @@ impl<'d> Draft<'d> {
     /// Starts at a leaf; the first entry becomes its child.
     pub fn new<'w: 'd>(ids: &'d mut IdsAndTime<'w>, leaf: Option<String>, is_taken: &'d dyn Fn(&str) -> bool) -> Self {
         let IdsAndTime { now, fresh } = ids;
-        Self { leaf, lines: Vec::new(), ids: Vec::new(), used: HashSet::new(), now, fresh, is_taken }
+        Self { leaf, lines: Vec::new(), ids: Vec::new(), used: HashSet::new(), now: now(), fresh, is_taken }
     }
 
     /// Returns the entry that the next one becomes a child of.
@@ -52,10 +53,10 @@ impl<'d> Draft<'d> {
             }
         };
         let mut entry = Object::new(&mut self.lines);
-        entry.str("type", kind).str("id", &id).str_or_null("parentId", self.leaf.as_deref());
+        entry.str("type", kind).str("id", &id).id_or_null("parentId", self.leaf.as_deref());
         match timestamp {
             Some(stored) => entry.json("timestamp", stored),
-            None => entry.str("timestamp", self.now),
+            None => entry.str("timestamp", &self.now),
         };
         members(&mut entry);
         drop(entry);
@@ -80,7 +81,7 @@ pub(crate) fn numbered() -> impl FnMut() -> String {
 #[cfg(test)]
 pub(crate) fn drafted(leaf: Option<&str>, make: impl FnOnce(&mut Draft<'_>)) -> Vec<String> {
     let mut fresh = numbered();
-    let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };
+    let mut ids = IdsAndTime { now: &|| "T".to_owned(), fresh: &mut fresh };
     let mut draft = Draft::new(&mut ids, leaf.map(str::to_owned), &|_| false);
     make(&mut draft);
     String::from_utf8(draft.lines).unwrap().lines().map(str::to_owned).collect()
@@ -104,7 +105,7 @@ mod tests {
     fn an_id_that_is_taken_is_not_used() {
         let mut given = ["n1", "n1", "taken", "n2"].into_iter().map(str::to_owned);
         let mut fresh = || given.next().unwrap();
-        let mut ids = IdsAndTime { now: "T".to_owned(), fresh: &mut fresh };
+        let mut ids = IdsAndTime { now: &|| "T".to_owned(), fresh: &mut fresh };
         let mut draft = Draft::new(&mut ids, None, &|id| id == "taken");
         draft.append("a", |_| ());
         draft.append("b", |_| ());

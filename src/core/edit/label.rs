@@ -1,9 +1,11 @@
 //! Setting and clearing labels (help rules, "Labels").
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
 use super::draft::{Draft, IdsAndTime};
 use crate::core::error::{Error, Result};
-use crate::core::naming;
+use crate::core::naming::entry::Names;
 use crate::core::session::body::Bodies;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::tree::filter::Filter;
@@ -19,12 +21,6 @@ pub struct LabelEdit {
 }
 
 impl LabelEdit {
-    /// Returns how many other entries have the label already, so that it names none of them.
-    pub fn namesakes(&self, session: &Session) -> usize {
-        let Some((name, node)) = self.name.as_deref().zip(session.find(&self.target)) else { return 0 };
-        session.labelled(name).iter().filter(|&&other| other != node).count()
-    }
-
     /// Returns whether the label is on an entry that the usual view of the tree hides.
     pub fn is_hidden(&self, session: &Session) -> bool {
         let node = session.find(&self.target).filter(|_| self.name.is_some());
@@ -34,10 +30,78 @@ impl LabelEdit {
     /// Adds the entry that makes the change.
     pub fn append(&self, draft: &mut Draft<'_>) {
         draft.append("label", |entry| {
-            entry.str("targetId", &self.target);
+            entry.id("targetId", &self.target);
             self.name.iter().for_each(|name| _ = entry.str("label", name));
         });
     }
+}
+
+/// What setting or clearing a label comes to, after those before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedLabel {
+    /// What was asked for.
+    pub edit: LabelEdit,
+    /// The label that the entry has before.
+    pub was: Option<String>,
+    /// The other entries that the label is taken from first.
+    pub taken_from: Vec<String>,
+    /// How many other entries keep the label, so that it names none of them.
+    pub namesakes: usize,
+}
+
+impl PlannedLabel {
+    /// Returns whether the entry has another label before, so that its own has to be written.
+    pub fn changes(&self) -> bool {
+        self.edit.name != self.was
+    }
+
+    /// Returns how many entries are written.
+    pub fn count(&self) -> usize {
+        self.taken_from.len() + usize::from(self.changes())
+    }
+
+    /// Adds the entries that make the change.
+    fn append(&self, draft: &mut Draft<'_>) {
+        for target in &self.taken_from {
+            LabelEdit { target: target.clone(), name: None }.append(draft);
+        }
+        if self.changes() {
+            self.edit.append(draft);
+        }
+    }
+}
+
+/// Plans labels to set and to clear, one after the other. If `moves`, a label that is set is taken from all
+/// other entries that have it.
+pub fn plan(session: &Session, edits: Vec<LabelEdit>, moves: bool) -> Vec<PlannedLabel> {
+    let mut names: HashMap<NodeId, &str> = HashMap::new();
+    let mut nodes: HashMap<&str, BTreeSet<NodeId>> = HashMap::new();
+    for (label, node) in session.labels().iter().filter_map(|label| Some((label, label.target?))) {
+        names.insert(node, &label.name);
+        nodes.entry(&label.name).or_default().insert(node);
+    }
+    let mut planned = Vec::with_capacity(edits.len());
+    for edit in &edits {
+        let Some(node) = session.find(&edit.target) else { continue };
+        let was = names.remove(&node);
+        was.map(|was| nodes.get_mut(was).map(|nodes| nodes.remove(&node)));
+        let mut change = (Vec::new(), 0);
+        if let Some(name) = edit.name.as_deref() {
+            let others = nodes.entry(name).or_default();
+            if moves {
+                let others = std::mem::take(others);
+                others.iter().for_each(|other| _ = names.remove(other));
+                change.0 = others.iter().map(|&other| session.id(other).to_owned()).collect();
+            }
+            change.1 = others.len();
+            others.insert(node);
+            names.insert(node, name);
+        }
+        let (taken_from, namesakes) = change;
+        planned.push((was.map(str::to_owned), taken_from, namesakes));
+    }
+    let planned = edits.into_iter().zip(planned);
+    planned.map(|(edit, (was, taken_from, namesakes))| PlannedLabel { edit, was, taken_from, namesakes }).collect()
 }
 
 /// Reads a list of labels to set: lines of ENTRY, tab, NAME; blank ones do not count. Entries are named
@@ -47,10 +111,11 @@ impl LabelEdit {
 /// [`Error::OnLine`] for the first line that cannot be done; [`Error::Usage`] for no labels at all.
 pub fn read_list(session: &Session, leaf: Option<NodeId>, text: &str) -> Result<Vec<LabelEdit>> {
     const FORM: &str = "lines are ENTRY<TAB>NAME";
+    let names = Names::new(session, leaf);
     let edit = |text: &str| {
         let (entry, name) = text.split_once('\t').ok_or_else(|| Error::usage("no tab on this line", FORM))?;
         check_name(name)?;
-        let target = naming::entry::find(session, leaf, entry)?;
+        let target = names.find(entry)?;
         Ok(LabelEdit { target: session.id(target).to_owned(), name: Some(name.to_owned()) })
     };
     let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
@@ -71,24 +136,30 @@ pub fn root(session: &Session) -> Result<Anchor> {
     Ok(Anchor::At(None))
 }
 
-/// Writes label entries to a file, at the leaf or elsewhere.
+/// Writes label entries to a file, at the leaf or elsewhere; `None` if there is nothing to write.
+///
+/// # Errors
+/// As [`Commit::write`].
 pub fn write(
-    edits: &[LabelEdit],
+    labels: &[PlannedLabel],
     file: SessionFile<'_>,
     session: &Session,
     anchor: Anchor,
     ids: &mut IdsAndTime<'_>,
-) -> Result<Committed> {
-    let needs = edits.iter().map(|edit| edit.target.clone()).collect();
+) -> Result<Option<Committed>> {
+    if labels.iter().all(|label| label.count() == 0) {
+        return Ok(None);
+    }
+    let needs = labels.iter().flat_map(|label| label.taken_from.iter().chain([&label.edit.target])).cloned().collect();
     let commit = Commit { file, anchor, guard: Guard::None, needs };
-    commit.write(session, ids, &mut |draft| edits.iter().for_each(|edit| edit.append(draft)))
+    commit.write(session, ids, &mut |draft| labels.iter().for_each(|label| label.append(draft))).map(Some)
 }
 
 /// Reads the words of the labelled entries.
-pub fn words(edits: &[LabelEdit], session: &Session) -> Result<Vec<String>> {
+pub fn words(labels: &[PlannedLabel], session: &Session) -> Result<Vec<String>> {
     let mut bodies = Bodies::new(session);
     let mut words = |edit: &LabelEdit| session.find(&edit.target).map(|node| bodies.words(node)).transpose();
-    edits.iter().map(|edit| Ok(words(edit)?.unwrap_or_default())).collect()
+    labels.iter().map(|label| Ok(words(&label.edit)?.unwrap_or_default())).collect()
 }
 
 /// Returns whether an entry that is added to `parent` moves the leaf to another branch.
@@ -119,7 +190,7 @@ pub fn check_name(name: &str) -> Result<()> {
 mod tests {
     use crate::core::edit::draft::drafted;
 
-    use super::{LabelEdit, check_name, in_order, moves_leaf, read_list};
+    use super::{LabelEdit, check_name, in_order, moves_leaf, plan, read_list};
     use crate::core::session::sample::{entry, forked, label, node, session};
 
     #[test]
@@ -185,6 +256,62 @@ mod tests {
         }
     }
 
+    /// What is asked for in a session in which `u1` is `x`, `u2` and `b1` are `y`, and a label of an entry that is
+    /// not there is `y`, too: `ENTRY=NAME`, or `ENTRY=` to clear. Then what comes of it: the label before, the
+    /// entries that it is taken from, how many others keep it, and how many lines are written.
+    const CHANGES: &[(&str, &str)] = &[
+        ("a1=z", "a1 was - taken - others 0 lines 1"),
+        ("u1=z", "u1 was x taken - others 0 lines 1"),
+        ("u1=", "u1 was x taken - others 0 lines 1"),
+        // Nothing to do.
+        ("u1=x", "u1 was x taken - others 0 lines 0"),
+        ("a1=", "a1 was - taken - others 0 lines 0"),
+        // Another entry has the name.
+        ("a1=x", "a1 was - taken - others 1 lines 1"),
+        ("u1=y", "u1 was x taken - others 2 lines 1"),
+        ("u2=y", "u2 was y taken - others 1 lines 0"),
+        ("move a1=x", "a1 was - taken u1 others 0 lines 2"),
+        ("move u1=y", "u1 was x taken u2 b1 others 0 lines 3"),
+        ("move u2=y", "u2 was y taken b1 others 0 lines 1"),
+        ("move u1=x", "u1 was x taken - others 0 lines 0"),
+        ("move a1=z", "a1 was - taken - others 0 lines 1"),
+        // Each is seen after those before it.
+        ("u1=z u1=z", "u1 was x taken - others 0 lines 1, u1 was z taken - others 0 lines 0"),
+        ("u1= a1=x", "u1 was x taken - others 0 lines 1, a1 was - taken - others 0 lines 1"),
+        ("a1=z a2=z", "a1 was - taken - others 0 lines 1, a2 was - taken - others 1 lines 1"),
+        ("move a1=z a2=z", "a1 was - taken - others 0 lines 1, a2 was - taken a1 others 0 lines 2"),
+        ("move a1=x u1=x", "a1 was - taken u1 others 0 lines 2, u1 was - taken a1 others 0 lines 2"),
+    ];
+
+    #[test]
+    fn a_label_that_is_there_is_not_written_again_and_one_of_others_is_taken_if_asked() {
+        let mut lines = forked();
+        for (at, (target, name)) in [("u1", "x"), ("u2", "y"), ("b1", "y"), ("gone", "y")].into_iter().enumerate() {
+            lines.push(label(&format!("L{at}"), "b2", target, name));
+        }
+        let session = session(&lines);
+        for (asked, expected) in CHANGES {
+            let (moves, edits) = asked.strip_prefix("move ").map_or((false, *asked), |edits| (true, edits));
+            let edit = |edit: &str| {
+                let (target, name) = edit.split_once('=').unwrap();
+                LabelEdit { target: target.to_owned(), name: (!name.is_empty()).then(|| name.to_owned()) }
+            };
+            let planned = plan(&session, edits.split(' ').map(edit).collect(), moves);
+            let found = planned.iter().map(|label| {
+                let (was, taken) = (label.was.as_deref().unwrap_or("-"), label.taken_from.join(" "));
+                let taken = if taken.is_empty() { "-" } else { &taken };
+                let lines = drafted(Some("L3"), |draft| label.append(draft));
+                assert_eq!(lines.len(), label.count());
+                // Others lose it first.
+                let names: Vec<_> = lines.iter().map(|line| line.contains("\"label\":")).collect();
+                assert!(names.iter().rev().skip(1).all(|is_set| !is_set), "{lines:?}");
+                let (target, others) = (&label.edit.target, label.namesakes);
+                format!("{target} was {was} taken {taken} others {others} lines {}", lines.len())
+            });
+            assert_eq!(found.collect::<Vec<_>>().join(", "), *expected, "{asked}");
+        }
+    }
+
     #[test]
     fn labels_are_listed_as_they_were_set_and_the_user_hears_what_is_odd() {
         let mut lines = forked();
@@ -196,14 +323,9 @@ mod tests {
         ]);
         let session = session(&lines);
         assert_eq!(in_order(&session).iter().map(|label| &label.name[..]).collect::<Vec<_>>(), ["y", "z"]);
-        for (id, name, expected) in [
-            ("u1", Some("y"), (0, false)),
-            ("u2", Some("y"), (1, false)),
-            ("m1", Some("z"), (1, true)),
-            ("m1", None, (0, false)),
-        ] {
+        for (id, name, expected) in [("u1", Some("y"), false), ("m1", Some("z"), true), ("m1", None, false)] {
             let edit = LabelEdit { target: id.to_owned(), name: name.map(str::to_owned) };
-            assert_eq!((edit.namesakes(&session), edit.is_hidden(&session)), expected, "{id} {name:?}");
+            assert_eq!(edit.is_hidden(&session), expected, "{id} {name:?}");
         }
         for (id, expected) in [("b1", false), ("u1", false), ("t2", true)] {
             assert_eq!(moves_leaf(&session, node(&session, id).unwrap()), expected, "{id}");

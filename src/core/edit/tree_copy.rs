@@ -73,7 +73,7 @@ impl TreeCopy {
     fn of(bodies: &mut Bodies<'_>, mut is_gone: Vec<bool>, leaf: Option<NodeId>, only_entries: bool) -> Result<Self> {
         let session = bodies.session();
         for node in session.nodes().filter(|&node| matches!(session.traits(node).kind, Kind::Label | Kind::Leaf)) {
-            let target = bodies.entry(node)?.get_str("targetId").and_then(|id| session.find(&id));
+            let target = bodies.entry(node)?.get_id("targetId").and_then(|id| session.find(&id));
             match target.map(|target| is_gone[target.index()]) {
                 Some(is_target_gone) if session.traits(node).kind == Kind::Label => {
                     is_gone[node.index()] = is_target_gone;
@@ -129,7 +129,7 @@ impl TreeCopy {
         let (mut last, mut is_ended) = (None, true);
         let (mut copied, mut scan) = (Vec::new(), Scan::default());
         let mut is_gone = |line: &[u8]| {
-            let id = scan.read(line).ok().and_then(|entry| session.find(&entry.get_str("id")?));
+            let id = scan.read(line).ok().and_then(|entry| session.find(&entry.get_id("id")?));
             id.is_some_and(|node| self.is_gone[node.index()])
         };
         let mut copy = |line: Line<'_>| -> Result<()> {
@@ -168,7 +168,8 @@ impl TreeCopy {
             false => last != self.leaf,
         };
         if is_elsewhere {
-            let mut ids = IdsAndTime { now: new.now.clone(), fresh };
+            let now = || new.now.clone();
+            let mut ids = IdsAndTime { now: &now, fresh };
             let is_taken = |id: &str| session.find(id).is_some();
             let mut draft = Draft::new(&mut ids, written.leaf.clone(), &is_taken);
             match session.stores_leaf() {
@@ -193,11 +194,11 @@ impl TreeCopy {
         let (before, after) = bodies.blanks(node)?;
         let entry = bodies.entry(node)?;
         let gone = |name: &str| {
-            let named = entry.get_str(name).and_then(|id| session.find(&id))?;
+            let named = entry.get_id(name).and_then(|id| session.find(&id))?;
             self.is_gone[named.index()].then_some(named)
         };
         let mut changes = Vec::new();
-        if entry.get_str("parentId").is_some_and(|id| id == session.header.id && session.find(&id).is_none()) {
+        if entry.get_id("parentId").is_some_and(|id| id == session.header.id && session.find(&id).is_none()) {
             // The copy has an id of its own, and a root hangs at the one or at none.
             changes.push(("parentId", None));
         } else if let Some(parent) = gone("parentId") {

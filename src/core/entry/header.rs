@@ -74,8 +74,38 @@ impl DeclaredVersion {
     }
 }
 
+/// The members that omp 18 needs in a title slot, each with the values that it takes. It refuses a file that
+/// starts with any other title line.
+pub(crate) const SLOT_MEMBERS: [&str; 5] = [
+    "`v` is not 1",
+    "`title` is not a string",
+    "`updatedAt` is not a string",
+    "`pad` is not a string",
+    "`source` is neither `auto` nor `user`",
+];
+
+/// The size of a title slot, its line feed included: omp writes as much when it changes the title.
+pub(crate) const SLOT_SIZE: u32 = 256;
+
+/// Reads a title slot.
+///
+/// # Errors
+/// The index into [`SLOT_MEMBERS`] of what keeps the line from being one.
+pub(crate) fn slot(entry: Entry<'_>) -> Result<Option<String>, u8> {
+    let is_string = |name: &str| entry.get(name).is_some_and(|value| value.string_body().is_some());
+    let is_source = |source: json::Raw<'_>| source.str().is_some_and(|source| matches!(&*source, "auto" | "user"));
+    let found = [
+        entry.get("v").is_some_and(|version| version.number() == Some(1.0)),
+        is_string("title"),
+        is_string("updatedAt"),
+        is_string("pad"),
+        entry.get("source").is_none_or(is_source),
+    ];
+    (0..).zip(found).find(|(_, found)| !found).map_or_else(|| Ok(title(entry)), |(at, _)| Err(at))
+}
+
 /// Returns the title of a header or a title slot, if it has text.
-pub(crate) fn title(entry: Entry<'_>) -> Option<String> {
+fn title(entry: Entry<'_>) -> Option<String> {
     entry.get_str("title").filter(|title| !title.trim().is_empty()).map(|title| title.into_owned())
 }
 
@@ -86,7 +116,8 @@ pub(crate) fn may_precede(entry: Entry<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{DeclaredVersion, json::Raw};
+    use super::{DeclaredVersion, SLOT_MEMBERS, json::Raw, slot};
+    use crate::core::entry::Scan;
 
     #[test]
     fn versions_are_read_leniently() {
@@ -101,5 +132,35 @@ mod tests {
         check(&["4"], DeclaredVersion::Number(4));
         check(&["1e400", "0", "-1", "2.5", "\"three\"", "[]", "true"], DeclaredVersion::Invalid);
         assert_eq!(DeclaredVersion::read(None), DeclaredVersion::Absent);
+    }
+
+    #[test]
+    fn title_slot_has_what_omp_needs() {
+        let check = |change: [&str; 2], expected: Result<Option<&str>, u8>| {
+            let line = r#"{"type":"title","v":1,"title":"Tides","source":"auto","updatedAt":"","pad":" "}"#;
+            let line = line.replacen(change[0], change[1], 1);
+            let mut scan = Scan::default();
+            let found = slot(scan.read(line.as_bytes()).unwrap());
+            assert_eq!(found, expected.map(|title| title.map(str::to_owned)), "{line}");
+        };
+        check(["", ""], Ok(Some("Tides")));
+        check(["\"Tides\"", "\" \""], Ok(None));
+        check(["\"source\":\"auto\",", ""], Ok(Some("Tides")));
+        check(["auto", "user"], Ok(Some("Tides")));
+        check(["\"v\":1", "\"v\":1.0"], Ok(Some("Tides")));
+        for (at, changes) in [
+            [["\"v\":1,", ""], ["\"v\":1", "\"v\":2"], ["\"v\":1", "\"v\":\"1\""]],
+            [["\"title\":\"Tides\",", ""], ["\"Tides\"", "5"], ["\"Tides\"", "null"]],
+            [["\"updatedAt\":\"\",", ""], ["At\":\"\"", "At\":5"], ["At\":\"\"", "At\":null"]],
+            [[",\"pad\":\" \"", ""], ["\"pad\":\" \"", "\"pad\":5"], ["\"pad\":\" \"", "\"pad\":null"]],
+            [["auto", "me"], ["\"auto\"", "5"], ["\"auto\"", "null"]],
+        ]
+        .into_iter()
+        .zip(0_u8..)
+        .map(|(changes, at)| (at, changes))
+        {
+            assert!(usize::from(at) < SLOT_MEMBERS.len());
+            changes.into_iter().for_each(|change| check(change, Err(at)));
+        }
     }
 }

@@ -4,9 +4,11 @@
 //! reader needs; others are searched for by [`Raw::get`]. It takes a line as it is: whether it counts
 //! as an entry, and where it hangs in the tree, is decided by [`crate::core::session`].
 
+pub mod elsewhere;
 pub mod header;
 pub mod preview;
 pub mod prompt;
+pub mod usage;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +17,7 @@ use crate::core::json::text;
 use crate::core::json::{self, Cursor, Raw, Span, SyntaxError};
 use crate::core::time::Stamp;
 
-pub use names::{Kind, Role, StopReason, Traits};
+pub use names::{Kind, Role, StopReason, TitleRank, Traits};
 
 mod names;
 
@@ -62,6 +64,10 @@ struct MessageSpans {
     stop: Span,
     call: Span,
     tool: Span,
+    provider: Span,
+    model: Span,
+    usage: Span,
+    details: Span,
     content: ContentSpans,
 }
 
@@ -77,6 +83,7 @@ pub struct Scan {
     parent: Span,
     timestamp: Span,
     append_mode: Span,
+    usage: Span,
     message: MessageSpans,
     content: ContentSpans,
     blocks: Vec<BlockSpans>,
@@ -143,6 +150,7 @@ impl Scan {
                         role.and_then(Raw::string_body).map_or(Role::None, |body| named(body, Role::of, Role::Unknown));
                 }
                 b"content" => self.content = self.content(&mut cursor)?,
+                b"usage" => self.usage = cursor.value()?,
                 b"appendMode" => self.append_mode = cursor.value()?,
                 _ => drop(cursor.value()?),
             }
@@ -167,6 +175,10 @@ impl Scan {
                 b"stopReason" => message.stop = cursor.value()?,
                 b"toolCallId" => message.call = cursor.value()?,
                 b"toolName" => message.tool = cursor.value()?,
+                b"provider" => message.provider = cursor.value()?,
+                b"model" => message.model = cursor.value()?,
+                b"usage" => message.usage = cursor.value()?,
+                b"details" => message.details = cursor.value()?,
                 _ => drop(cursor.value()?),
             }
         }
@@ -246,6 +258,11 @@ impl<'l> Entry<'l> {
         self.get(name)?.str()
     }
 
+    /// Returns a member of the entry that is the id of an entry.
+    pub(crate) fn get_id(self, name: &str) -> Option<Cow<'l, str>> {
+        self.get(name)?.id()
+    }
+
     /// Searches for a member of the entry; not fast, since it parses the entry again.
     pub fn get(self, name: &str) -> Option<Raw<'l>> {
         self.object().get(name)
@@ -268,12 +285,12 @@ impl<'l> Entry<'l> {
 
     /// Returns the id, if it is a string and not empty.
     pub fn id(self) -> Option<Cow<'l, str>> {
-        self.str_at(self.scan.id).filter(|id| !id.is_empty())
+        self.id_at(self.scan.id)
     }
 
     /// Returns the parent's id, if it is a string and not empty.
     pub(crate) fn parent_id(self) -> Option<Cow<'l, str>> {
-        self.str_at(self.scan.parent).filter(|id| !id.is_empty())
+        self.id_at(self.scan.parent)
     }
 
     /// Returns whether `parentId` is null, which says that the entry is a root; it may also be missing.
@@ -322,6 +339,23 @@ impl<'l> Entry<'l> {
         self.str_at(self.scan.message.tool)
     }
 
+    /// Returns the usage as stored: that of the message, or that of another kind of entry.
+    pub(crate) fn usage(self) -> Option<Raw<'l>> {
+        let is_message = self.kind() == Kind::Message;
+        self.raw_at(if is_message { self.scan.message.usage } else { self.scan.usage })
+    }
+
+    /// Returns the details of a tool result.
+    pub(crate) fn details(self) -> Option<Raw<'l>> {
+        self.raw_at(self.scan.message.details)
+    }
+
+    /// Returns the provider and the name of the model that wrote a message, if it has a name.
+    pub(crate) fn written_by(self) -> Option<(Cow<'l, str>, Cow<'l, str>)> {
+        let model = self.str_at(self.scan.message.model).filter(|model| !model.is_empty())?;
+        Some((self.str_at(self.scan.message.provider).unwrap_or_default(), model))
+    }
+
     /// Returns the content: that of the message, or that of the entry if it is a `custom_message`.
     pub fn content(self) -> Option<Raw<'l>> {
         self.raw_at(self.content_place().span)
@@ -364,7 +398,11 @@ impl<'l> Entry<'l> {
             Some(_) => StopReason::Other,
         };
         let role = if self.is_skill_of_user() { Role::User } else { self.role() };
-        Traits { kind: self.kind(), role, stop, has_text: self.texts().any(text::has_words) }
+        let has_text = match self.kind() {
+            Kind::SessionInit => self.get("task").and_then(Raw::string_body).is_some_and(text::has_words),
+            _ => self.texts().any(text::has_words),
+        };
+        Traits { kind: self.kind(), role, stop, has_text }
     }
 
     /// Returns whether the entry has the text of a skill, whoever asked for it.
@@ -389,6 +427,10 @@ impl<'l> Entry<'l> {
 
     fn str_at(self, span: Span) -> Option<Cow<'l, str>> {
         self.raw_at(span)?.str()
+    }
+
+    fn id_at(self, span: Span) -> Option<Cow<'l, str>> {
+        self.raw_at(span)?.id().filter(|id| !id.is_empty())
     }
 }
 

@@ -42,18 +42,25 @@ listed! {
         KeptRangeUnknown = "kept-range-unknown",
         /// the path starts at an orphan: earlier entries are cut off
         Unreachable = "unreachable",
+        /// a request without a model: the session names none
+        NoModel = "no-model",
         /// the file was of an old version and was migrated in the same step
         Migrated = "migrated",
         /// a file in a folder of sessions is not a session
         NotASession = "not-a-session",
         /// files of other formats in a folder of sessions: not looked at
         ForeignFormat = "foreign-format",
+        /// a file in a folder of sessions cannot be read: it is listed with its problem
+        Unreadable = "unreadable",
         /// some files or folders could not be searched for sessions: permission denied
         PassedOver = "passed-over",
         /// a label with `--leaf` moves the leaf to another branch
         LeafMoved = "leaf-moved",
-        /// the leaf is already there; the other options of the move did nothing
+        /// the leaf is already there; the other options of the move did nothing; or a label with `--leaf` was there,
+        /// so that the leaf stays
         Noop = "noop",
+        /// another entry has the label that was set, so that it names none of them
+        SharedLabel = "shared-label",
         /// the new session ends between a tool call and its result
         UnansweredCall = "unanswered-call",
         /// what is left behind has no text: moved without a summary

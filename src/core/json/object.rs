@@ -1,7 +1,7 @@
 //! Writes JSON objects member by member, in the order of the calls. What is written once is never read
 //! again: keeping names unique is up to the caller.
 
-use super::text::push_json;
+use super::text::{push_json, push_json_id};
 
 /// A JSON object being written at the end of a buffer; dropping it writes the closing brace.
 #[derive(Debug)]
@@ -51,10 +51,16 @@ impl<'o> Object<'o> {
         self
     }
 
-    /// Adds a string, or null.
-    pub(crate) fn str_or_null(&mut self, name: &str, value: Option<&str>) -> &mut Self {
-        match value {
-            Some(value) => self.str(name, value),
+    /// Adds the id of an entry.
+    pub(crate) fn id(&mut self, name: &str, id: &str) -> &mut Self {
+        push_json_id(self.value(name), id);
+        self
+    }
+
+    /// Adds the id of an entry, or null.
+    pub(crate) fn id_or_null(&mut self, name: &str, id: Option<&str>) -> &mut Self {
+        match id {
+            Some(id) => self.id(name, id),
             None => self.json(name, b"null"),
         }
     }
@@ -99,7 +105,7 @@ mod tests {
     fn members_are_written_in_the_order_of_the_calls() {
         check("", |_| {}, |out| Object::new(out), "{}");
         let all = |object: &mut Object<'_>| {
-            object.str("b", "x\"\n").str_or_null("a", None).str_or_null("a", Some("y")).number("n", -7_i32);
+            object.str("b", "x\"\n").id_or_null("a", None).id_or_null("a", Some("y")).number("n", -7_i32);
             object.strings("l", &["p".to_owned(), "q\\".to_owned()]).json("j", b"[1 , 2]");
             Object::new(object.value("o")).strings("e", [""; 0]);
         };

@@ -16,15 +16,58 @@ pub(crate) fn decode(raw: &[u8]) -> Cow<'_, str> {
     if plain_end(raw, 0) == raw.len() || !raw.contains(&b'\\') {
         return lossy(raw);
     }
+    Cow::Owned(decoded(raw, |_| REPLACEMENT))
+}
+
+/// The first of the characters that stand for the 2048 lone surrogates in ids: the last ones that Unicode leaves
+/// for private use.
+const STAND_IN: u32 = 0x10_f800;
+
+/// Decodes the body of an id as [`decode`] does, but different ids stay different: a character for private use
+/// stands for each lone surrogate. [`push_json_id`] writes it back, and [`shown_id`] is what people see.
+pub(crate) fn decode_id(raw: &[u8]) -> Cow<'_, str> {
+    if !raw.contains(&b'\\') {
+        return lossy(raw);
+    }
+    Cow::Owned(decoded(raw, |lone| char::from_u32(STAND_IN + (lone & 0x7ff)).unwrap_or(REPLACEMENT)))
+}
+
+/// Decodes a string that has escapes, with something in place of each lone surrogate.
+fn decoded(raw: &[u8], stand_in: impl Fn(u32) -> char) -> String {
     let mut out = Vec::with_capacity(raw.len());
+    let push = |out: &mut Vec<u8>, char: char| out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
     for piece in StringParts(raw) {
         match piece {
             StringPart::Plain(bytes) => out.extend_from_slice(bytes),
-            StringPart::Char(char) => out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
+            StringPart::Char(char) => push(&mut out, char),
+            StringPart::Surrogate(lone) => push(&mut out, stand_in(lone)),
         }
     }
     // No escape completes a sequence of bytes, so the text can be checked as one.
-    Cow::Owned(String::from_utf8(out).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned()))
+    String::from_utf8(out).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
+}
+
+/// Returns whether a character stands for a lone surrogate in an id.
+pub(crate) fn is_stand_in(char: char) -> bool {
+    u32::from(char) >= STAND_IN
+}
+
+/// Returns an id as it is shown: U+FFFD for each lone surrogate.
+pub(crate) fn shown_id(id: &str) -> Cow<'_, str> {
+    if id.contains(is_stand_in) { Cow::Owned(id.replace(is_stand_in, "\u{fffd}")) } else { Cow::Borrowed(id) }
+}
+
+/// Appends an id to `out` as a JSON string with its quotes, and its lone surrogates as they were.
+pub(crate) fn push_json_id(out: &mut Vec<u8>, id: &str) {
+    out.push(b'"');
+    for piece in id.split_inclusive(is_stand_in) {
+        let lone = piece.chars().next_back().filter(|&char| is_stand_in(char));
+        push_json_body(out, piece.trim_end_matches(is_stand_in));
+        if let Some(lone) = lone {
+            out.extend_from_slice(format!("\\u{:04x}", 0xd800 + (u32::from(lone) - STAND_IN)).as_bytes());
+        }
+    }
+    out.push(b'"');
 }
 
 /// Returns text with U+FFFD in place of bad UTF-8. A check first is several times as fast as the search
@@ -121,6 +164,7 @@ impl<'a> WordWriter<'a> {
             match piece {
                 StringPart::Plain(bytes) => self.push_bytes(bytes),
                 StringPart::Char(char) => self.push_str(char.encode_utf8(&mut [0; 4])),
+                StringPart::Surrogate(_) => self.push_str("\u{fffd}"),
             }
         }
     }
@@ -240,6 +284,8 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 pub(crate) enum StringPart<'a> {
     Plain(&'a [u8]),
     Char(char),
+    /// A surrogate that is not one of a pair.
+    Surrogate(u32),
 }
 
 /// Iterator over the parts of the body of a JSON string.
@@ -282,7 +328,11 @@ impl<'a> Iterator for StringParts<'a> {
             Some(b'r') => ('\r', 2),
             Some(b'b') => ('\u{8}', 2),
             Some(b'f') => ('\u{c}', 2),
-            Some(b'u') => unicode_escape(bytes),
+            Some(b'u') => {
+                let (code, length) = unicode_escape(bytes);
+                self.0 = &bytes[length.min(bytes.len())..];
+                return Some(char::from_u32(code).map_or(StringPart::Surrogate(code), StringPart::Char));
+            }
             Some(&other) if other.is_ascii() => (char::from(other), 2),
             _ => (REPLACEMENT, 1),
         };
@@ -291,18 +341,18 @@ impl<'a> Iterator for StringParts<'a> {
     }
 }
 
-/// Decodes `\uXXXX`, or a surrogate pair of them; returns the character and the length in bytes.
-fn unicode_escape(bytes: &[u8]) -> (char, usize) {
-    let Some(first) = hex4(bytes, 2) else { return (REPLACEMENT, 2) };
+/// Decodes `\uXXXX`, or a surrogate pair of them; returns the character's number and the length in bytes.
+fn unicode_escape(bytes: &[u8]) -> (u32, usize) {
+    let Some(first) = hex4(bytes, 2) else { return (u32::from(REPLACEMENT), 2) };
     if (0xd800..0xdc00).contains(&first)
         && bytes.get(6..8) == Some(b"\\u")
         && let Some(second) = hex4(bytes, 8)
         && (0xdc00..0xe000).contains(&second)
     {
         let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        return (char::from_u32(code).unwrap_or(REPLACEMENT), 12);
+        return (code, 12);
     }
-    (char::from_u32(first).unwrap_or(REPLACEMENT), 6)
+    (first, 6)
 }
 
 fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
@@ -330,6 +380,24 @@ mod tests {
         assert_eq!(decode(br"x\ud83d"), "x\u{fffd}");
         assert_eq!(decode(br"\ude42\ud83dy\ud83d\u0041"), "\u{fffd}\u{fffd}y\u{fffd}A");
         assert_eq!(decode(b"a\xffb\\n"), "a\u{fffd}b\n");
+    }
+
+    #[test]
+    fn ids_keep_their_lone_surrogates() {
+        let ids = [&br"a\ud83d"[..], br"a\ud83e", br"a\ude42", br"a\udfffb\ud800", br"\ud83d\ude42", br"a\u00e9"];
+        let decoded = ids.map(super::decode_id);
+        for (at, (raw, id)) in ids.iter().zip(&decoded).enumerate() {
+            assert!(decoded[..at].iter().all(|other| other != id), "{id:?}");
+            let mut written = Vec::new();
+            super::push_json_id(&mut written, id);
+            let body = &written[1..written.len() - 1];
+            assert_eq!(super::decode_id(body), *id);
+            assert_eq!(super::shown_id(id), decode(raw));
+            assert_eq!(body.contains(&b'\\'), at < 4, "{}", String::from_utf8_lossy(body));
+        }
+        let mut written = Vec::new();
+        super::push_json_id(&mut written, &super::decode_id(br#"\ud800x\"\udfff\udabc"#));
+        assert_eq!(String::from_utf8(written).unwrap(), r#""\ud800x\"\udfff\udabc""#);
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl<'a> Raw<'a> {
         self.string_body().map(text::decode)
     }
 
+    /// Decodes the id of an entry, which is a string whose lone surrogates count.
+    pub(crate) fn id(self) -> Option<Cow<'a, str>> {
+        self.string_body().map(text::decode_id)
+    }
+
     /// Reads a number as JavaScript would; `None` for other kinds.
     pub fn number(self) -> Option<f64> {
         if self.kind() != ValueKind::Number {

@@ -127,7 +127,7 @@ fn put_members(edits: &mut TextEdits, object: &[u8], members: &[MemberSpans], ch
     for &(name, value) in changes {
         let mut json = Vec::new();
         match value {
-            Some(value) => text::push_json(&mut json, value),
+            Some(id) => text::push_json_id(&mut json, id),
             None => json.extend_from_slice(b"null"),
         }
         match last(members, name) {

@@ -129,8 +129,12 @@ impl Migrator<'_> {
             _ => write(line.bytes)?,
         }
         // A whole last line without LF gets one: an agent would append its next entry to the line.
-        let is_ended = line.terminated || is_whole || self.unfinished == UnfinishedLine::Close;
-        if is_ended { write(b"\n") } else { Ok(()) }
+        let is_closed = !line.terminated && !is_whole && self.unfinished == UnfinishedLine::Close;
+        if line.terminated || is_whole || is_closed {
+            write(b"\n")?;
+        }
+        // omp would take the next line for the value.
+        if is_closed && line::wants_value(line.bytes) { write(b"}\n") } else { Ok(()) }
     }
 }
 

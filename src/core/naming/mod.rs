@@ -4,5 +4,9 @@
 pub mod agent;
 pub mod entry;
 pub mod files;
+pub(crate) mod folder;
+mod index;
+pub(crate) mod leaf;
 pub mod offer;
 pub mod session;
+pub(crate) mod settings;

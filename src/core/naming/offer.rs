@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
+use super::leaf::{CountedTurn, LEAF, below_marks};
 use crate::core::error::Result;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
@@ -15,8 +16,8 @@ use crate::core::tree::{tips, walk};
 
 /// The most suggestions of each kind.
 const MOST: usize = 30;
-/// The most prompts that are suggested as `user:N`: nobody counts further.
-const PROMPTS: usize = 9;
+/// The most messages that are suggested as `user:N` and `assistant:N`: nobody counts further.
+const TURNS: usize = 9;
 /// The longest name that is suggested, in bytes: nobody reads or types a longer one.
 const LONGEST: usize = 200;
 
@@ -44,6 +45,8 @@ pub(crate) enum SuggestionReason {
     Leaf,
     /// It is a prompt on the active path.
     Prompt,
+    /// It is an answer on the active path.
+    Answer,
     Label,
     /// It is a user message.
     Message,
@@ -62,8 +65,8 @@ pub(crate) enum Nameable {
     Users,
 }
 
-/// Returns the names that start with what was typed: the leaf, the last prompts, the labels (the last
-/// set first), the ids of user messages (the newest first) and of the tips of branches (the newest
+/// Returns the names that start with what was typed: the leaf, the last prompts, the last answer, or
+/// several of them if their names are begun, the labels (the last set first), the ids of user messages (the newest first) and of the tips of branches (the newest
 /// conversation first). If there is none of these, the ids of other entries.
 ///
 /// # Errors
@@ -76,7 +79,7 @@ pub(crate) fn entries(
     typed: &str,
 ) -> Result<Vec<Suggestion>> {
     let mut list = SuggestionList { session, leaf, wanted, typed, names: Vec::new(), ids: HashSet::new() };
-    list.add_names();
+    list.add_names()?;
     list.add_user_messages();
     list.add_tips();
     if list.names.is_empty() && !typed.is_empty() {
@@ -133,20 +136,25 @@ impl SuggestionList<'_> {
         fits
     }
 
-    fn add_names(&mut self) {
+    fn add_names(&mut self) -> Result<()> {
         let session = self.session;
         // Where an id starts like a name, any name but `@` may be the start of that id.
-        let is_odd = |id: &str| id.starts_with("label:") || id.starts_with("user:");
+        let is_odd = |id: &str| ["label:", "user:", "assistant:"].iter().any(|prefix| id.starts_with(prefix));
         let is_odd = session.nodes().any(|node| is_odd(session.id(node)));
         if let Some(leaf) = self.leaf {
-            self.name("@".to_owned(), leaf, SuggestionReason::Leaf);
+            self.name(LEAF.to_owned(), below_marks(session, leaf)?, SuggestionReason::Leaf);
         }
         if is_odd {
-            return;
+            return Ok(());
         }
-        let path = session.ancestors(self.leaf);
-        for (at, node) in path.filter(|&node| session.is_user(node)).take(PROMPTS).enumerate() {
-            self.name(format!("user:{}", at + 1), node, SuggestionReason::Prompt);
+        let answers = if self.typed.is_empty() { 1 } else { TURNS };
+        for (turn, most, reason) in [
+            (CountedTurn::User, TURNS, SuggestionReason::Prompt),
+            (CountedTurn::Assistant, answers, SuggestionReason::Answer),
+        ] {
+            for (at, node) in turn.of(session, self.leaf).take(most).enumerate() {
+                self.name(format!("{}{}", turn.prefix(), at + 1), node, reason);
+            }
         }
         let mut labels: Vec<_> = session.labels().iter().collect();
         labels.sort_by_key(|label| std::cmp::Reverse(label.set_by));
@@ -164,6 +172,7 @@ impl SuggestionList<'_> {
                 break;
             }
         }
+        Ok(())
     }
 
     /// Adds an id once, and returns whether it did.
@@ -239,12 +248,13 @@ mod tests {
         let session = session(&lines);
         let leaf = session.leaf();
         let ids = "aaaa0005, aaaa0003, aaaa0001";
-        let all = format!("@, user:1, user:2, label:new, label:old, {ids}, cccc0008, bbbb0004");
+        let all = format!("@, user:1, user:2, assistant:1, label:new, label:old, {ids}, cccc0008, bbbb0004");
         check(&session, leaf, Nameable::Any, "", &all);
         check(&session, leaf, Nameable::Users, "", &format!("user:1, user:2, label:new, {ids}"));
         let suggestions = entries(&session, leaf, Nameable::Any, "cccc").unwrap();
         assert_eq!((suggestions[0].reason, suggestions[0].words.as_str()), (SuggestionReason::Tip, "bbbb0006 says"));
         check(&session, session.find("bbbb0004"), Nameable::Any, "user:", "user:1, user:2");
+        check(&session, session.find("bbbb0004"), Nameable::Any, "as", "assistant:1, assistant:2");
         check(&session, None, Nameable::Any, "user:", "");
     }
 
@@ -297,7 +307,14 @@ mod tests {
         let all = entries(&session, session.leaf(), Nameable::Any, "").unwrap();
         let count = |reason: SuggestionReason| all.iter().filter(|suggestion| suggestion.reason == reason).count();
         assert_eq!([SuggestionReason::Label, SuggestionReason::Message, SuggestionReason::Tip].map(count), [MOST; 3]);
-        assert_eq!(count(SuggestionReason::Leaf) + count(SuggestionReason::Prompt) + 3 * MOST, all.len());
+        assert_eq!(
+            [SuggestionReason::Leaf, SuggestionReason::Prompt, SuggestionReason::Answer]
+                .map(count)
+                .iter()
+                .sum::<usize>()
+                + 3 * MOST,
+            all.len()
+        );
         // Those beyond that number are suggested once their start is typed.
         check(&session, session.leaf(), Nameable::Any, "user0001", "user0001");
         let labels: Vec<_> = (10..20).rev().chain([1]).map(|at| format!("label:{at}")).collect();

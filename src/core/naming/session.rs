@@ -1,33 +1,88 @@
 //! From what a person types as SESSION to a file that an agent stores (help naming, "Sessions").
 //!
-//! The folders to look in and the working folder come in from outside. Only the start of each file is
-//! read, and its header decides, not its name.
+//! The places to look in and the working folder come in from outside. Only the start of each file is
+//! read; the id in its header names it, and so does the one in its name.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
-use std::io::ErrorKind::PermissionDenied;
+use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
 use super::entry::{NearMisses, PREFIX};
-use super::files::PassedOver;
-use crate::core::entry::header::Header;
+use super::files::{PassedOver, is_session_name};
+use super::folder::FolderAndAbove;
+use crate::core::entry::header::{CURRENT as NEWEST_KNOWN, DeclaredVersion, Header};
 use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
-use crate::core::read::load::{self, LoadOptions};
+use crate::core::read::load::{self, LoadOptions, SessionStart};
 use crate::core::read::source::{Source, is_named_gzip};
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 
 /// The word that means the newest session of a folder.
 pub(crate) const LATEST: &str = "latest";
+/// The word that means the session whose agent runs the command.
+pub(crate) const CURRENT: &str = "current";
 
 /// How many bytes of a file are read to find its header: first a few, which mostly are enough, then
 /// more. A file without a header in these is not a session.
-const FRONTS: [u64; 2] = [4 * 1024, 1024 * 1024];
+const FRONTS: [u64; 2] = [8 * 1024, 1028 * 1024];
+/// The longest path that a file of a registry holds, in bytes.
+const LONGEST_PATH: u64 = 68 * 1024;
+
+/// Where sessions are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// Folders of sessions, which have one folder below for each working folder, or none.
+    pub folders: Vec<PathBuf>,
+    /// Folders of compressed sessions, at any depth.
+    pub archives: Vec<PathBuf>,
+    /// Folders of files that each hold the path of a session.
+    pub registries: Vec<PathBuf>,
+}
+
+impl Places {
+    /// Returns the folders that there are, and the files that registries name.
+    pub(crate) fn all(&self) -> Vec<PathBuf> {
+        let folders = self.folders.iter().chain(&self.archives).filter(|folder| folder.is_dir()).cloned();
+        folders.chain(self.registries.iter().flat_map(|registry| registered(registry))).collect()
+    }
+}
+
+/// Returns the files that the files of a folder name, whatever these are called.
+fn registered(registry: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(registry).into_iter().flatten().filter_map(Result::ok);
+    let mut entries: Vec<_> = entries.map(|entry| entry.path()).collect();
+    entries.sort_unstable();
+    let path = |entry: &PathBuf| {
+        let is_short = fs::metadata(entry).is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST_PATH);
+        let text = is_short.then(|| fs::read_to_string(entry).ok()).flatten()?;
+        // What a registry names may be long gone.
+        Some(PathBuf::from(text.trim())).filter(|path| path.is_absolute() && path.is_file())
+    };
+    entries.iter().filter_map(path).collect()
+}
+
+/// What the environment says of the session whose agent runs the command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CurrentSession {
+    pub file: Option<PathBuf>,
+    pub id: Option<String>,
+}
+
+/// Who asks for a session, and what for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker<'a> {
+    /// The working folder.
+    pub cwd: &'a Path,
+    pub current: &'a CurrentSession,
+    /// Whether the command writes into the session: then what cannot be written to is passed over.
+    pub writes: bool,
+}
 
 /// A session in a folder of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,12 +93,18 @@ pub(crate) struct StoredSession {
     pub id: String,
     /// The working folder that its header names.
     pub cwd: Option<String>,
+    /// Whether there is anything after its header.
+    pub has_entries: bool,
+    /// Whether its version is one that can be written.
+    pub is_known_version: bool,
 }
 
 /// The sessions that an id, or the start of one, means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     One(StoredSession),
+    /// The file that the environment names; it need not exist.
+    Current(PathBuf),
     /// Several, the newest first.
     Many(Vec<StoredSession>),
     /// No session has such an id; ids that come near it, best first.
@@ -52,6 +113,8 @@ pub(crate) enum Meaning {
     Elsewhere(StoredSession),
     /// There are no sessions that name a folder.
     Nowhere,
+    /// No agent that says so runs the command.
+    NotCurrent,
 }
 
 /// Returns whether a word can only be a path: it exists, looks like a path, or is `-`.
@@ -62,53 +125,87 @@ pub(crate) fn is_path(word: &Path) -> bool {
     looks_so || word.to_str().is_none() || fs::symlink_metadata(word).is_ok()
 }
 
-/// Returns whether a file is named as sessions are, `*.jsonl`, or as compressed ones, `*.jsonl.gz`.
-pub(crate) fn is_session_name(path: &Path) -> bool {
-    let name = path.as_os_str().as_encoded_bytes();
-    name.ends_with(b".jsonl") || name.ends_with(b".jsonl.gz")
+/// Returns the file that was meant by a word that names none, if only the ending of a session is missing.
+pub(crate) fn with_ending(word: &Path) -> Option<PathBuf> {
+    let mut endings = ["jsonl", "jsonl.gz"].iter().map(|ending| word.with_added_extension(ending));
+    endings.find(|path| path.is_file())
 }
 
-/// Returns whether an id can be typed: one that is read as a path, or as `latest`, cannot.
+/// Returns whether an id can be typed: one that is read as a path, or as another name, cannot.
 fn is_name(id: &str) -> bool {
-    !id.is_empty() && id != LATEST && !is_path(Path::new(id))
+    !id.is_empty() && id != LATEST && id != CURRENT && !is_path(Path::new(id))
 }
 
-/// The files in the folders where agents store sessions, the last written first.
+/// Returns the id in the name of a file as agents make it, `TIME_ID.jsonl`.
+fn id_in_name(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let stem = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".jsonl")?;
+    let (time, id) = stem.split_once('_')?;
+    (time.starts_with(|char: char| char.is_ascii_digit()) && !id.is_empty()).then_some(id)
+}
+
+impl StoredSession {
+    /// Returns whether one of its ids, in the header and in the name of the file, is as wanted.
+    fn has_id(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
+        is_wanted(&self.id) || id_in_name(&self.path).is_some_and(is_wanted)
+    }
+
+    /// Returns whether it can be written to, as far as its name, rights and version say.
+    fn is_writable(&self) -> bool {
+        self.is_known_version && !is_named_gzip(&self.path) && access(&self.path, Access::WRITE_OK).is_ok()
+    }
+}
+
+/// The files in the places where agents store sessions, the last written first.
 #[derive(Default)]
 pub(crate) struct SessionStore {
     /// When each was last written to, in milliseconds since 1970, and where it is.
     files: Vec<(i64, PathBuf)>,
+    /// Folders that belong to a session: those of its subagents' sessions.
+    inner: Vec<PathBuf>,
     /// The folders that were looked at.
     pub folders: Vec<PathBuf>,
-    /// The folders that could not be read, mostly because they do not exist.
+    /// Those of them that do not exist.
+    pub missing: Vec<PathBuf>,
+    /// Those that could not be read for another reason.
     pub unreadable: Vec<PathBuf>,
     /// Folders and files for which permission was denied: sessions in them are not found.
     pub closed: Vec<PathBuf>,
     /// The files of other formats among those that were read.
     pub passed_over: RefCell<PassedOver>,
+    /// Files that are known: one with several names, or in a folder that is given twice, is one session.
+    known: HashSet<(u64, u64)>,
 }
 
 impl SessionStore {
-    /// Lists the files `*.jsonl` and `*.jsonl.gz` in folders and in the folders in them, one for each working folder. Hidden
-    /// names are skipped, and so are the folders that belong to a session and have its name.
-    pub(crate) fn new(folders: &[PathBuf]) -> Self {
-        let mut store = Self { folders: folders.to_vec(), ..Self::default() };
-        // A file with several names, or in a folder that is given twice, is one session.
-        let mut known = HashSet::new();
-        for folder in folders {
-            let Some(below) = store.add(folder, &mut known) else {
-                store.unreadable.push(folder.clone());
+    /// Lists the files `*.jsonl` and `*.jsonl.gz` in folders and in the folders in them, one for each working
+    /// folder; those of archives, at any depth; and those that registries name. Hidden names are skipped, and
+    /// folders that belong to a session and have its name are left for later.
+    pub(crate) fn new(places: &Places) -> Self {
+        let mut store = Self { folders: places.folders.clone(), ..Self::default() };
+        for folder in &places.folders {
+            let Some(below) = store.add(folder) else {
+                let is_missing = fs::metadata(folder).is_err_and(|error| error.kind() == NotFound);
+                let group = if is_missing { &mut store.missing } else { &mut store.unreadable };
+                group.push(folder.clone());
                 continue;
             };
-            // One that was deleted in the meantime is not a failure.
-            below.iter().for_each(|folder| drop(store.add(folder, &mut known)));
+            // One that was deleted in the meantime is not a failure. Below are folders of sessions alone.
+            below.iter().for_each(|folder| drop(store.add(folder)));
         }
+        for path in places.registries.iter().flat_map(|registry| registered(registry)) {
+            if let Ok(meta) = fs::metadata(&path) {
+                store.add_file(path, &meta);
+            }
+        }
+        places.archives.iter().for_each(|archive| store.add_all_below(archive.clone()));
         store.files.sort_unstable_by(|a, b| b.cmp(a));
         store
     }
 
-    /// Adds the files of one folder, and returns the folders in it; `None` if it cannot be read.
-    fn add(&mut self, folder: &Path, known: &mut HashSet<(u64, u64)>) -> Option<Vec<PathBuf>> {
+    /// Adds the files of one folder, and returns the folders in it that belong to no session; `None` if it
+    /// cannot be read.
+    fn add(&mut self, folder: &Path) -> Option<Vec<PathBuf>> {
         let mut below = Vec::new();
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
         for entry in self.opened(folder, entries)? {
@@ -118,19 +215,43 @@ impl SessionStore {
             let Some(meta) = meta else { continue };
             if meta.is_dir() {
                 below.push(path);
-            } else if meta.is_file() && is_session_name(&path) && known.insert((meta.dev(), meta.ino())) {
-                if access(&path, Access::READ_OK).is_err() {
-                    self.closed.push(path);
-                    continue;
-                }
-                let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-                self.files.push((modified, path));
+            } else if is_session_name(&path) {
+                self.add_file(path, &meta);
             }
         }
         let is_file = |folder: &Path, ending| folder.with_added_extension(ending).is_file();
-        below.retain(|folder| !is_file(folder, "jsonl") && !is_file(folder, "jsonl.gz"));
+        let (of_sessions, mut below): (Vec<_>, Vec<_>) =
+            below.into_iter().partition(|folder| is_file(folder, "jsonl") || is_file(folder, "jsonl.gz"));
+        self.inner.extend(of_sessions);
         below.sort_unstable();
         Some(below)
+    }
+
+    /// Adds a file, unless it is known or cannot be read.
+    fn add_file(&mut self, path: PathBuf, meta: &fs::Metadata) {
+        if !meta.is_file() || !self.known.insert((meta.dev(), meta.ino())) {
+            return;
+        }
+        if access(&path, Access::READ_OK).is_err() {
+            self.closed.push(path);
+            return;
+        }
+        let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
+        self.files.push((modified, path));
+    }
+
+    /// Adds the files of a folder and of all folders below it.
+    fn add_all_below(&mut self, folder: PathBuf) {
+        let mut folders = vec![folder];
+        let mut seen = HashSet::new();
+        while let Some(folder) = folders.pop() {
+            // Links may lead round in a circle.
+            let is_new = fs::metadata(&folder).is_ok_and(|meta| seen.insert((meta.dev(), meta.ino())));
+            if is_new {
+                folders.extend(self.add(&folder).unwrap_or_default());
+                folders.append(&mut self.inner);
+            }
+        }
     }
 
     /// Returns what was found at a path; if permission was denied, the path is noted as closed.
@@ -151,8 +272,9 @@ impl SessionStore {
         if let Err(Some(format)) = read {
             self.passed_over.borrow_mut().add(path, format);
         }
-        let Header { id, cwd, .. } = read.ok()?;
-        Some(StoredSession { path: path.clone(), modified, id, cwd })
+        let (Header { id, cwd, version, .. }, has_entries) = read.ok()?;
+        let is_known_version = !matches!(version, DeclaredVersion::Number(newer) if newer > NEWEST_KNOWN);
+        Some(StoredSession { path: path.clone(), modified, id, cwd, has_entries, is_known_version })
     }
 
     /// Returns at most `most` sessions whose ids start with `start`, the last written first.
@@ -160,27 +282,51 @@ impl SessionStore {
         self.sessions().filter(|kept| kept.id.starts_with(start) && is_name(&kept.id)).take(most).collect()
     }
 
-    /// Finds what a word means to somebody who works in `cwd`.
-    pub(crate) fn find(&self, word: &str, cwd: &Path) -> Meaning {
+    /// Finds what a word means to somebody.
+    pub(crate) fn find(&mut self, word: &str, asker: &Asker<'_>) -> Meaning {
         match word {
+            CURRENT => match (&asker.current.file, &asker.current.id) {
+                (Some(file), _) => Meaning::Current(file.clone()),
+                (None, Some(id)) => self.by_id(id, asker.writes),
+                (None, None) => Meaning::NotCurrent,
+            },
             _ if self.files.is_empty() => Meaning::Nowhere,
-            LATEST => self.latest(cwd),
-            id => self.by_id(id),
+            LATEST => match self.latest(asker.cwd, asker.writes) {
+                // What cannot be written to is found all the same, so that the error says why.
+                Meaning::Elsewhere(_) | Meaning::Nowhere if asker.writes => self.latest(asker.cwd, false),
+                meaning => meaning,
+            },
+            id => self.by_id(id, asker.writes),
         }
     }
 
     /// Finds the sessions with an id, or else those whose ids start with `name`, if it has at least 4
-    /// characters.
-    fn by_id(&self, name: &str) -> Meaning {
+    /// characters. Those of subagents are looked at only if there is no other.
+    fn by_id(&mut self, name: &str, writes: bool) -> Meaning {
+        let meaning = self.listed_by_id(name, writes);
+        if !matches!(meaning, Meaning::None(_)) || self.inner.is_empty() {
+            return meaning;
+        }
+        let mut subagents = Self { known: std::mem::take(&mut self.known), ..Self::default() };
+        std::mem::take(&mut self.inner).into_iter().for_each(|folder| subagents.add_all_below(folder));
+        subagents.files.sort_unstable_by(|a, b| b.cmp(a));
+        self.closed.append(&mut subagents.closed);
+        match subagents.listed_by_id(name, writes) {
+            Meaning::None(_) => meaning,
+            found => found,
+        }
+    }
+
+    fn listed_by_id(&self, name: &str, writes: bool) -> Meaning {
         let can_be_start = name.chars().count() >= PREFIX;
         let mut near = NearMisses::new(name);
         let (mut whole, mut started) = (Vec::new(), Vec::new());
         // Copies have the same id.
         let mut known = HashSet::new();
         for kept in self.sessions() {
-            if kept.id == name {
+            if kept.has_id(|id| id == name) {
                 whole.push(kept);
-            } else if can_be_start && kept.id.starts_with(name) {
+            } else if can_be_start && kept.has_id(|id| id.starts_with(name)) {
                 started.push(kept);
             } else if !known.contains(&kept.id) && is_name(&kept.id) {
                 near.add_id(&kept.id);
@@ -189,6 +335,9 @@ impl SessionStore {
         }
         // A whole id comes before the start of another one, and a file before what it was unpacked from.
         let mut found = if whole.is_empty() { started } else { whole };
+        if writes && found.iter().any(StoredSession::is_writable) {
+            found.retain(StoredSession::is_writable);
+        }
         let (packed, plain): (Vec<_>, Vec<_>) = found.iter().partition(|kept| is_named_gzip(&kept.path));
         if !packed.is_empty() && !plain.is_empty() {
             let ids: HashSet<String> = plain.iter().map(|kept| kept.id.clone()).collect();
@@ -201,55 +350,78 @@ impl SessionStore {
         }
     }
 
-    /// Finds the session of a working folder that was last written to.
-    fn latest(&self, cwd: &Path) -> Meaning {
-        let real = fs::canonicalize(cwd).ok();
-        // Many sessions name the same few folders, and each costs a system call.
-        let mut is_here: HashMap<String, bool> = HashMap::new();
-        let mut elsewhere = None;
+    /// Finds the session that was last written to, of a working folder, else of the nearest folder above it
+    /// that has one.
+    fn latest(&self, cwd: &Path, writes: bool) -> Meaning {
+        let mut folder = FolderAndAbove::new(cwd);
+        let (mut above, mut elsewhere) = (None, None);
         let files = self.files.iter().filter(|(_, path)| !is_named_gzip(path));
         for kept in files.filter_map(|file| self.read(file)) {
             let Some(named) = &kept.cwd else { continue };
-            let is_here = *is_here.entry(named.clone()).or_insert_with(|| {
-                let named = Path::new(named);
-                let is_same = || real.is_some() && fs::canonicalize(named).ok() == real;
-                named.is_absolute() && (named == cwd || is_same())
-            });
-            if is_here {
-                return Meaning::One(kept);
+            if !kept.has_entries || (writes && !kept.is_writable()) {
+                continue;
             }
-            elsewhere.get_or_insert(kept);
+            match folder.steps_up_to(named) {
+                Some(0) => return Meaning::One(kept),
+                Some(steps) if above.as_ref().is_none_or(|(nearest, _)| steps < *nearest) => {
+                    above = Some((steps, kept));
+                }
+                Some(_) => {}
+                None => _ = elsewhere.get_or_insert(kept),
+            }
         }
-        elsewhere.map_or(Meaning::Nowhere, Meaning::Elsewhere)
+        match (above, elsewhere) {
+            (Some((_, kept)), _) => Meaning::One(kept),
+            (None, Some(kept)) => Meaning::Elsewhere(kept),
+            (None, None) => Meaning::Nowhere,
+        }
     }
 }
 
-/// Reads the header of a file.
+/// Reads the header of a file, and whether anything follows it.
 ///
 /// # Errors
 /// The format, if it is of a known other one; `None` for other files that are not sessions.
-fn header(path: &Path) -> Result<Header, Option<ForeignFormat>> {
+fn header(path: &Path) -> Result<(Header, bool), Option<ForeignFormat>> {
+    let (source, start) = front(path).map_err(|error| error.format())?;
+    let follows = |source: &Source| {
+        let mut rest = vec![0; usize::try_from(source.len().saturating_sub(start.end)).unwrap_or(0)];
+        source.read_at(&mut rest, start.end).is_ok() && !rest.trim_ascii().is_empty()
+    };
+    let [.., longest] = FRONTS;
+    let has_entries = follows(&source)
+        // What follows may be beyond what was read.
+        || FRONTS.contains(&source.len())
+            && Source::front(path, longest).is_ok_and(|source| source.len() == longest || follows(&source));
+    Ok((start.header, has_entries))
+}
+
+/// Opens a file as if it ended soon after its header, and reads what is before the entries.
+///
+/// # Errors
+/// Why it is not a session, or cannot be read.
+pub(crate) fn front(path: &Path) -> Result<(Source, SessionStart), Error> {
+    let mut last = Error::Empty;
     for limit in FRONTS {
-        let source = Source::front(path, limit).map_err(|_| None)?;
-        match load::start(&source) {
-            Ok(start) => return Ok(start.header),
-            Err(error) => {
-                let mut front = vec![0; usize::try_from(source.len()).map_err(|_| None)?];
-                source.read_at(&mut front, 0).map_err(|_| None)?;
-                let whole = memchr::memchr_iter(b'\n', &front).count();
-                // The reader has seen the whole line: more of the file does not change the answer.
-                if let Error::Foreign(format) = error {
-                    return Err(Some(format));
-                }
-                let is_certain = matches!(&error, Error::NotASession { line, why }
-                    if *line as usize <= whole && *why != load::NO_HEADER);
-                if is_certain || source.len() < limit {
-                    return Err(None);
-                }
-            }
+        let source = Source::front(path, limit)?;
+        last = match load::start(&source) {
+            Ok(start) => return Ok((source, start)),
+            Err(error) => error,
+        };
+        let mut front = vec![0; usize::try_from(source.len()).unwrap_or(0)];
+        source.read_at(&mut front, 0)?;
+        let whole = memchr::memchr_iter(b'\n', &front).count();
+        // The reader has seen the whole line: more of the file does not change the answer.
+        let is_certain = match &last {
+            Error::Foreign(_) => true,
+            Error::NotASession { line, why } => *line as usize <= whole && *why != load::NO_HEADER,
+            _ => false,
+        };
+        if is_certain || source.len() < limit {
+            break;
         }
     }
-    Err(None)
+    Err(last)
 }
 
 /// Returns the words by which people know a session: its name, else its first prompt. Reads the
@@ -263,6 +435,7 @@ pub(crate) fn title(path: &Path, jobs: usize) -> String {
 mod tests {
     use std::fs::{self, File};
     use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::{Path, PathBuf};
     use std::time::{Duration, UNIX_EPOCH};
 
@@ -270,10 +443,16 @@ mod tests {
     use flate2::write::GzEncoder;
     use tempfile::TempDir;
 
-    use super::{Meaning, SessionStore, StoredSession, is_path};
+    use super::{Asker, CurrentSession, Meaning, Places, SessionStore, StoredSession, is_path, with_ending};
 
     /// Folders of sessions; each file has a time of its own.
     struct StoreFolder(TempDir);
+
+    /// Returns a session with an entry.
+    fn session(id: &str, cwd: &str) -> String {
+        let header = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"{cwd}\"}}");
+        format!("{header}\n{{\"type\":\"custom\",\"id\":\"aaaa1111\",\"parentId\":null}}\n")
+    }
 
     impl StoreFolder {
         /// Writes sessions, each given by its file, its id and its working folder, the last one last.
@@ -281,8 +460,7 @@ mod tests {
             let folders = Self(tempfile::tempdir().unwrap());
             for (at, (file, id, cwd)) in (1..).zip(sessions) {
                 let cwd = folders.path(cwd).display().to_string();
-                let header = format!("{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"cwd\":\"{cwd}\"}}\n");
-                folders.file(file, &header, at);
+                folders.file(file, &session(id, &cwd), at);
             }
             folders
         }
@@ -300,7 +478,11 @@ mod tests {
         }
 
         fn store(&self) -> SessionStore {
-            SessionStore::new(&[self.path("pi"), self.path("omp")])
+            SessionStore::new(&Places {
+                folders: vec![self.path("pi"), self.path("omp")],
+                archives: vec![self.path("archive")],
+                registries: vec![self.path("registry")],
+            })
         }
 
         /// Returns the paths of sessions, relative to the folders.
@@ -312,7 +494,13 @@ mod tests {
 
         /// Returns what a word means in a folder; ids that come near it after `near:`.
         fn meaning(&self, word: &str, cwd: &str) -> String {
-            match self.store().find(word, &self.path(cwd)) {
+            self.meaning_for(word, cwd, &CurrentSession::default(), false)
+        }
+
+        fn meaning_for(&self, word: &str, cwd: &str, current: &CurrentSession, writes: bool) -> String {
+            match self.store().find(word, &Asker { cwd: &self.path(cwd), current, writes }) {
+                Meaning::Current(file) => format!("file {}", file.display()),
+                Meaning::NotCurrent => "not current".to_owned(),
                 Meaning::One(kept) => self.names(&[kept]),
                 Meaning::Many(found) => self.names(&found),
                 Meaning::None(near) => format!("near: {}", near.join(" ")),
@@ -348,8 +536,10 @@ mod tests {
             // The newest comes first.
             ("aaaa2222", "pi/w/copy.jsonl omp/-shop/x.jsonl"),
             ("aaaa2222-0000", "pi/w/copy.jsonl omp/-shop/x.jsonl"),
-            // The header counts, not the name of the file.
-            ("zzzz9999", "near: "),
+            // The id in the name of a file, which a header of another one follows.
+            ("zzzz9999", "pi/--shop--/2026_zzzz9999.jsonl"),
+            ("zzzz", "pi/--shop--/2026_zzzz9999.jsonl"),
+            ("2026_zzzz9999", "near: "),
             // A start has at least four characters; the id of copies is listed once.
             ("s-", "near: s-1"),
             ("aaba2222", "near: aaaa2222-0000"),
@@ -380,13 +570,21 @@ mod tests {
         // Ids that would be read as a path, or as `latest`, are not returned.
         assert_eq!(store.newest("", 9).iter().map(|kept| &kept.id[..]).collect::<Vec<_>>(), ["bbbb1111"]);
         assert_eq!((store.newest("bbbb2", 9).len(), store.newest("", 0).len()), (0, 0));
-        assert_eq!(SessionStore::new(&[folders.path("gone")]).unreadable, [folders.path("gone")]);
+        let places =
+            Places { folders: ["gone", "pi/run.jsonl"].map(|name| folders.path(name)).to_vec(), ..Places::default() };
+        let store = SessionStore::new(&places);
+        assert_eq!((store.missing, store.unreadable), (vec![folders.path("gone")], vec![folders.path("pi/run.jsonl")]));
+        // But the session of a subagent is found by its id.
+        folders.check(&[("bbbb2222", "pi/run/0-explore.jsonl"), ("bbbb", "pi/run.jsonl"), ("aaaa3", "near: ")]);
     }
 
     #[test]
     fn a_long_header_after_a_title_is_found() {
         let folders = StoreFolder::new(&[]);
-        let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
+        let slot = format!(
+            "{{\"type\":\"title\",\"v\":1,\"title\":\"x\",\"updatedAt\":\"\",\"pad\":\"{}\"}}\n",
+            " ".repeat(200)
+        );
         let header = format!("{{\"type\":\"session\",\"long\":\"{}\",\"id\":\"dddd4444\"}}\n", "x".repeat(100_000));
         folders.file("omp/w/long.jsonl", &(slot + &header), 1);
         folders.check(&[("dddd4444", "omp/w/long.jsonl")]);
@@ -411,8 +609,9 @@ mod tests {
             ("aaaa", "pi/w/plain.jsonl"),
             ("latest", "pi/w/plain.jsonl"),
         ]);
-        let store = folders.store();
-        store.find("zzzz", &folders.path("shop"));
+        let mut store = folders.store();
+        let (cwd, current) = (folders.path("shop"), CurrentSession::default());
+        store.find("zzzz", &Asker { cwd: &cwd, current: &current, writes: false });
         let message = store.passed_over.borrow().message().unwrap();
         assert!(
             message.starts_with("1 file of other formats passed over (1 claude-code); the first is `"),
@@ -428,13 +627,18 @@ mod tests {
             ("omp/w/other.jsonl", "aaaa3333", "shop/below"),
             ("pi/w/lost.jsonl", "aaaa5555", "gone"),
         ]);
-        folders.file("omp/w/homeless.jsonl", "{\"type\":\"session\",\"id\":\"x\"}\n", 6000);
+        let homeless = "{\"type\":\"session\",\"id\":\"x\"}\n{\"type\":\"custom\"}\n";
+        folders.file("omp/w/homeless.jsonl", homeless, 6000);
         folders.file("omp/w/damaged.jsonl", "no session\n", 7000);
         fs::create_dir(folders.path("shop")).unwrap();
         std::os::unix::fs::symlink(folders.path("shop"), folders.path("link")).unwrap();
         for (cwd, expected) in [
             ("shop", "omp/w/new.jsonl"),
             ("shop/below", "omp/w/other.jsonl"),
+            // Of the nearest folder above that has one.
+            ("shop/src", "omp/w/new.jsonl"),
+            ("shop/below/deep/er", "omp/w/other.jsonl"),
+            ("gone/src", "pi/w/lost.jsonl"),
             // By a link.
             ("link", "omp/w/new.jsonl"),
             // A deleted folder still has its sessions.
@@ -453,6 +657,143 @@ mod tests {
             (folders.meaning("latest", "shop"), folders.meaning("aaaa", "shop")),
             ("nowhere".into(), "near: ".into())
         );
+    }
+
+    #[test]
+    fn a_session_without_entries_is_not_the_latest() {
+        let folders = StoreFolder::new(&[("pi/w/old.jsonl", "aaaa1111", "shop")]);
+        let session = session("aaaa2222", folders.path("shop").to_str().unwrap());
+        let (header, entries) = session.split_once('\n').unwrap();
+        let slot = format!("{{\"type\":\"title\",\"title\":\"x\",\"pad\":\"{}\"}}\n", " ".repeat(200));
+        // How it goes on after the header, and whether it is the latest.
+        for (text, is_latest) in [
+            (header.to_owned(), false),
+            (format!("{header}\n"), false),
+            (format!("{slot}{header}\n"), false),
+            (format!("{header}\n \r\n\n"), false),
+            (format!("{header}\n{entries}"), true),
+            (format!("{header}\n{{\"type\":\"mess"), true),
+            (format!("{header}{}\n", " ".repeat(5000)), false),
+            (format!("{header}\n{}", "\n".repeat(5000)), false),
+            (format!("{header}\n{}{entries}", "\n".repeat(5000)), true),
+        ] {
+            folders.file("pi/w/new.jsonl", &text, 100);
+            let expected = if is_latest { "pi/w/new.jsonl" } else { "pi/w/old.jsonl" };
+            assert_eq!(folders.meaning("latest", "shop"), expected, "{text}");
+            // It has an id all the same.
+            assert_eq!(folders.meaning("aaaa2222", "shop"), "pi/w/new.jsonl", "{text}");
+        }
+    }
+
+    #[test]
+    fn the_current_session_is_that_of_the_environment() {
+        let folders =
+            StoreFolder::new(&[("pi/w/one.jsonl", "aaaa1111", "shop"), ("pi/w/two.jsonl", "aaaa2222", "shop")]);
+        let file = || Some("/elsewhere/s.jsonl".into());
+        let id = |id: &str| Some(id.to_owned());
+        for (file, id, expected) in [
+            (file(), id("aaaa1111"), "file /elsewhere/s.jsonl"),
+            (file(), None, "file /elsewhere/s.jsonl"),
+            (None, id("aaaa1111"), "pi/w/one.jsonl"),
+            (None, id("zzzz1111"), "near: "),
+            (None, None, "not current"),
+        ] {
+            let current = CurrentSession { file, id };
+            assert_eq!(folders.meaning_for("current", "shop", &current, false), expected, "{current:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_to_is_passed_over_for_writing() {
+        let folders = StoreFolder::new(&[
+            ("pi/w/own.jsonl", "aaaa1111", "shop"),
+            ("pi/w/copy.jsonl", "aaaa1111", "shop"),
+            ("pi/w/alone.jsonl", "bbbb1111", "store"),
+        ]);
+        let newer =
+            session("aaaa1111", folders.path("shop").to_str().unwrap()).replace("\"version\":3", "\"version\":4");
+        folders.file("pi/w/newer.jsonl", &newer, 100);
+        let close =
+            |name: &str, mode| fs::set_permissions(folders.path(name), fs::Permissions::from_mode(mode)).unwrap();
+        close("pi/w/copy.jsonl", 0o444);
+        close("pi/w/alone.jsonl", 0o444);
+        let none = CurrentSession::default();
+        let all = "pi/w/newer.jsonl pi/w/copy.jsonl pi/w/own.jsonl";
+        // The superuser may write anywhere.
+        let is_root = rustix::process::geteuid().is_root();
+        let own = if is_root { "pi/w/copy.jsonl pi/w/own.jsonl" } else { "pi/w/own.jsonl" };
+        for (word, cwd, reading, writing) in [
+            ("aaaa1111", "shop", all, own),
+            ("latest", "shop", "pi/w/newer.jsonl", own.split(' ').next().unwrap()),
+            // If nothing else has the name, the error is to say why it cannot be written to.
+            ("bbbb1111", "shop", "pi/w/alone.jsonl", "pi/w/alone.jsonl"),
+            ("latest", "store", "pi/w/alone.jsonl", "pi/w/alone.jsonl"),
+        ] {
+            let found = [false, true].map(|writes| folders.meaning_for(word, cwd, &none, writes));
+            assert_eq!(found, [reading, writing], "{word} {cwd}");
+        }
+    }
+
+    #[test]
+    fn archives_and_registries_are_looked_into() {
+        let folders = StoreFolder::new(&[
+            ("elsewhere/notes", "aaaa1111", "shop"),
+            ("elsewhere/gone.jsonl", "aaaa2222", "shop"),
+            ("pi/w/own.jsonl", "aaaa3333", "shop"),
+            ("archive/--shop--/2025_bbbb1111.jsonl", "bbbb1111", "shop"),
+            ("archive/--shop--/2025_bbbb1111/0-explore.jsonl", "bbbb2222", "shop"),
+            ("archive/flat.jsonl", "bbbb3333", "shop"),
+        ]);
+        for name in ["--shop--/2025_bbbb1111.jsonl", "--shop--/2025_bbbb1111/0-explore.jsonl", "flat.jsonl"] {
+            let path = folders.path(&format!("archive/{name}"));
+            let mut encoder =
+                GzEncoder::new(File::create(path.with_added_extension("gz")).unwrap(), Compression::default());
+            encoder.write_all(&fs::read(&path).unwrap()).unwrap();
+            encoder.finish().unwrap();
+            fs::remove_file(&path).unwrap();
+        }
+        let at = |name: &str| folders.path(name).display().to_string();
+        // A path that is noted, with and without a line end, twice, of nothing, and what is no path.
+        for (name, text) in [
+            ("1", at("elsewhere/notes") + "\n"),
+            ("2", at("elsewhere/notes")),
+            ("3", at("pi/w/own.jsonl")),
+            ("4", at("elsewhere/lost.jsonl")),
+            ("5", "elsewhere/gone.jsonl".to_owned()),
+            ("6", String::new()),
+            ("7", at("elsewhere")),
+            ("8", "x".repeat(100_000)),
+        ] {
+            folders.file(&format!("registry/{name}"), &text, 1);
+        }
+        std::os::unix::fs::symlink(folders.path("archive"), folders.path("archive/loop")).unwrap();
+        folders.check(&[
+            ("aaaa1111", "elsewhere/notes"),
+            ("aaaa2222", "near: "),
+            ("bbbb1111", "archive/--shop--/2025_bbbb1111.jsonl.gz"),
+            ("bbbb2222", "archive/--shop--/2025_bbbb1111/0-explore.jsonl.gz"),
+            ("bbbb3333", "archive/flat.jsonl.gz"),
+            // What is compressed is put away.
+            ("latest", "pi/w/own.jsonl"),
+        ]);
+    }
+
+    #[test]
+    fn a_file_is_meant_by_its_name_without_the_ending() {
+        let folders =
+            StoreFolder::new(&[("demo.jsonl", "a", "x"), ("old.jsonl.gz", "b", "x"), ("two.jsonl", "c", "x")]);
+        folders.file("two.jsonl.gz", "", 1);
+        fs::create_dir(folders.path("folder.jsonl")).unwrap();
+        for (word, expected) in [
+            ("demo", Some("demo.jsonl")),
+            ("old", Some("old.jsonl.gz")),
+            ("two", Some("two.jsonl")),
+            ("folder", None),
+            ("dem", None),
+            ("demo.jsonl", None),
+        ] {
+            assert_eq!(with_ending(&folders.path(word)), expected.map(|name| folders.path(name)), "{word}");
+        }
     }
 
     #[test]

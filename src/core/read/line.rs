@@ -3,6 +3,7 @@
 //! A line belongs to the block in which it starts. It ends at LF and must never be cut anywhere else:
 //! CR and Unicode line separators are part of it.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -30,6 +31,12 @@ pub struct Line<'a> {
     pub(crate) next: &'a [u8],
 }
 
+thread_local! {
+    /// The buffer of the last reader on this thread: of many small files each would need a new one, and to
+    /// clear it takes as long as to read them.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 /// Reads lines of one source; one per thread.
 #[derive(Debug)]
 pub struct Lines<'s> {
@@ -42,10 +49,19 @@ pub struct Lines<'s> {
     long: &'s Mutex<()>,
 }
 
+impl Drop for Lines<'_> {
+    fn drop(&mut self) {
+        // A larger one held a long line.
+        if self.buffer.len() <= 2 * BLOCK {
+            SPARE.set(std::mem::take(&mut self.buffer));
+        }
+    }
+}
+
 impl<'s> Lines<'s> {
     /// Starts to read. All readers of a source share one `long`.
     pub fn new(source: &'s Source, long: &'s Mutex<()>) -> Self {
-        Self { source, buffer: Vec::new(), filled: 0, long }
+        Self { source, buffer: SPARE.take(), filled: 0, long }
     }
 
     /// Calls `each` for every line that starts in `block` until it returns false.

@@ -13,6 +13,7 @@ use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
 use crate::core::entry::header::{self, DeclaredVersion, Header};
 use crate::core::entry::preview;
+use crate::core::entry::usage::{self, RecordedUsage};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
@@ -22,6 +23,9 @@ use crate::core::json::{Raw, ValueKind};
 use crate::core::time::Stamp;
 use crate::parallel::Pool;
 
+/// How many models of a session are noted: a damaged file may name one in each line.
+pub(crate) const MODELS: usize = 64;
+
 /// What a session keeps of its entries beside the index: what is kept need not be read again.
 #[derive(Clone, Copy)]
 pub struct LoadOptions<'a> {
@@ -29,11 +33,13 @@ pub struct LoadOptions<'a> {
     pub words: &'a (dyn Fn(Traits) -> bool + Sync),
     /// Whether tool calls are kept, so that rows of results can show them.
     pub calls: bool,
+    /// Whether the usage of entries and the names of the models that wrote them are kept.
+    pub usage: bool,
 }
 
 impl LoadOptions<'_> {
     /// Keeps the index alone.
-    pub const INDEX_ONLY: LoadOptions<'static> = LoadOptions { words: &|_| false, calls: false };
+    pub const INDEX_ONLY: LoadOptions<'static> = LoadOptions { words: &|_| false, calls: false, usage: false };
 }
 
 /// A string within the text of its part.
@@ -136,11 +142,20 @@ pub(crate) struct ResultLine {
     pub(crate) call: StrRef,
 }
 
+/// The usage that an entry records: the index of the entry among those of the part, and the amounts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsageLine {
+    pub(crate) entry: u32,
+    pub(crate) recorded: RecordedUsage,
+}
+
 /// The lines of one block.
 #[derive(Debug, Default)]
 pub(crate) struct FilePart {
-    /// All strings of the part.
+    /// All strings of the part, but for those of `labels`.
     pub(crate) text: String,
+    /// The strings of `labels`: most of them are not needed for long.
+    pub(crate) label_text: String,
     pub(crate) entries: Vec<EntryLine>,
     pub(crate) labels: Vec<LabelLine>,
     pub(crate) placings: Vec<PlacingLine>,
@@ -148,6 +163,10 @@ pub(crate) struct FilePart {
     pub(crate) name: Option<StrRef>,
     pub(crate) calls: Vec<CallLine>,
     pub(crate) results: Vec<ResultLine>,
+    /// Empty unless usage is kept, as are the models.
+    pub(crate) usages: Vec<UsageLine>,
+    /// The models that wrote messages, each once, as PROVIDER/ID.
+    pub(crate) models: Vec<String>,
     pub(crate) problems: Problems,
     /// Empty unless lines are inspected.
     pub(crate) notes: LineNotes,
@@ -186,6 +205,7 @@ pub(crate) const NO_ID: &str = "its header has no string `id`";
 /// Finds and reads the header (help rules, "Reading", 3).
 pub(crate) fn start(source: &Source) -> Result<SessionStart> {
     use crate::core::error::Error::{Empty, Foreign, NotASession};
+    source.check_first_line()?;
     let long = Mutex::new(());
     let mut lines = Lines::new(source, &long);
     let mut scan = Scan::default();
@@ -195,7 +215,6 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
     let mut before = 0;
     let mut problems = Problems::default();
     let mut found = None;
-    let mut first = true;
     let mut at = 0;
     while at < source.len() && found.is_none() {
         let end = source.len().min(at + BLOCK as u64);
@@ -203,7 +222,7 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
             number += 1;
             let bytes = without_bom(line);
             if bytes.len() < line.bytes.len() {
-                notes.push(0, Oddity::Bom, 0);
+                notes.push(0, Oddity::Bom);
             }
             if line::is_blank(bytes) {
                 return true;
@@ -222,27 +241,37 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                 inspector.malformed(&mut notes, number - 1, bytes, line.terminated);
                 return found.is_none();
             };
-            let was_first = std::mem::take(&mut first);
             if entry.kind() == Kind::Header {
                 let end = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
                 inspector.bytes(&mut notes, number - 1, bytes);
                 if !line.terminated {
-                    notes.push(number - 1, Oddity::NoLineEnd, 0);
+                    notes.push(number - 1, Oddity::NoLineEnd);
                 }
                 found = Some(match Header::read(entry, number) {
                     Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
                     Some(header) => Ok((header, line.offset, end, line.terminated)),
                     None => Err(NotASession { line: number, why: NO_ID }),
                 });
-            } else if entry.kind() == Kind::Title && was_first {
-                slot = Some(header::title(entry));
+            } else if line.offset == 0
+                && entry.kind() == Kind::Title
+                && let Ok(title) = header::slot(entry)
+            {
+                slot = Some(title);
+                let size = u32::try_from(bytes.len() + usize::from(line.terminated)).unwrap_or(u32::MAX);
+                if size != header::SLOT_SIZE {
+                    notes.push(number - 1, Oddity::SlotSize { bytes: size });
+                }
             } else if let Some(format) = foreign::line(entry) {
                 found = Some(Err(Foreign(format)));
             } else if header::may_precede(entry) {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
                 problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
-                notes.push(number - 1, Oddity::Foreign, 0);
+                match header::slot(entry) {
+                    _ if entry.kind() != Kind::Title => notes.push(number - 1, Oddity::Foreign),
+                    Ok(_) => notes.push(number - 1, Oddity::NoSlot { fault: u8::MAX }),
+                    Err(fault) => notes.push(number - 1, Oddity::NoSlot { fault }),
+                }
             } else {
                 let why = "its first line is not a session header";
                 found = Some(Err(NotASession { line: number, why }));
@@ -340,7 +369,7 @@ impl PartReader<'_> {
                 if let Some(inspector) = inspector {
                     inspector.entry(&mut part.notes, number, line.bytes, entry);
                     if !line.terminated {
-                        part.notes.push(number, Oddity::NoLineEnd, 0);
+                        part.notes.push(number, Oddity::NoLineEnd);
                     }
                 }
                 match no_entry(entry) {
@@ -370,6 +399,12 @@ impl FilePart {
         self.entries = std::mem::replace(&mut full.entries, entries);
         self.text.clear();
         self.entries.clear();
+        // Of these there are few, unless the file is odd.
+        full.label_text.shrink_to_fit();
+        full.labels.shrink_to_fit();
+        full.calls.shrink_to_fit();
+        full.results.shrink_to_fit();
+        full.notes.shrink_to_fit();
         full
     }
 
@@ -402,12 +437,17 @@ impl FilePart {
         if (options.words)(traits) && traits.role != Role::ToolResult {
             words = StrRef::push(text, |text| preview::write(text, entry));
         }
+        if options.usage {
+            self.usages.extend(usage::of(entry, traits).map(|recorded| UsageLine { entry: place, recorded }));
+            note_model(&mut self.models, entry);
+        }
         if let Some(placing) = placing(text, entry) {
             self.placings.push(PlacingLine { entry: place, placing });
         }
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
-                let target = store(text, entry.get_str("targetId"));
+                let text = &mut self.label_text;
+                let target = store(text, entry.get_id("targetId"));
                 let label = store(text, entry.get_str("label").filter(|label| !label.is_empty()));
                 self.labels.push(LabelLine { entry: place, target, label });
             }
@@ -449,13 +489,26 @@ impl FilePart {
     }
 }
 
+/// Adds the model that wrote an assistant message, if it is a new one.
+fn note_model(models: &mut Vec<String>, entry: Entry<'_>) {
+    let Some((provider, model)) = entry.written_by().filter(|_| entry.role() == Role::Assistant) else { return };
+    let is_same = |name: &String| match name.strip_prefix(&*provider) {
+        Some(rest) if !provider.is_empty() => rest.strip_prefix('/') == Some(&*model),
+        _ => provider.is_empty() && *name == model,
+    };
+    // Mostly it is the last one.
+    if models.len() < MODELS && !models.iter().rev().any(is_same) {
+        models.push(if provider.is_empty() { model.into_owned() } else { format!("{provider}/{model}") });
+    }
+}
+
 /// Returns how an entry changes where the leaf is, if it is of an agent that stores that; `text` gets its
 /// strings.
 fn placing(text: &mut String, entry: Entry<'_>) -> Option<Placing> {
     let mut place = |raw: Option<Raw<'_>>| match raw {
         Some(raw) if raw.kind() == ValueKind::Null => StrRef::ABSENT,
         raw => raw
-            .and_then(Raw::str)
+            .and_then(Raw::id)
             .filter(|id| !id.is_empty())
             .map_or(StrRef::LACKING, |id| StrRef::push(text, |text| text.push_str(&id))),
     };
@@ -500,15 +553,15 @@ fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8],
         });
     }
     problems.push(WarningKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
-        (Oddity::Nul, count) => format!("{count} NUL bytes; skipped"),
-        (Oddity::NulBefore, at) => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
-        (Oddity::FragmentBefore, at) => {
+        Oddity::Nul { count } => format!("{count} NUL bytes; skipped"),
+        Oddity::NulBefore { at } => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
+        Oddity::FragmentBefore { at } => {
             format!("a fragment and a complete record (from byte {at}) on one line; skipped")
         }
-        (Oddity::Glued, at) => format!("two records on one line, the second from byte {at} on; skipped"),
-        (Oddity::NotAnObject, _) => "not a JSON object; skipped".to_owned(),
-        (Oddity::TooLong, _) => "longer than 4 GiB; skipped".to_owned(),
-        (Oddity::NotJson, at) => format!("not JSON from byte {at} on; skipped"),
+        Oddity::Glued { at } => format!("two records on one line, the second from byte {at} on; skipped"),
+        Oddity::NotAnObject { .. } => "not a JSON object; skipped".to_owned(),
+        Oddity::TooLong => "longer than 4 GiB; skipped".to_owned(),
+        Oddity::NotJson { at } => format!("not JSON from byte {at} on; skipped"),
         _ => "cut short; skipped".to_owned(),
     });
 }

@@ -32,6 +32,16 @@ impl FileState {
         Self { dev: meta.dev(), ino: meta.ino(), len: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()) }
     }
 
+    /// Returns when the file was last written to, in milliseconds since 1970.
+    pub(crate) fn written(&self) -> i64 {
+        self.modified.0.saturating_mul(1000).saturating_add(self.modified.1 / 1_000_000)
+    }
+
+    /// Returns what identifies the file: its device, and its number there.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.dev, self.ino)
+    }
+
     /// Returns whether both are of one file, even if its length or time differ.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         (self.dev, self.ino) == (other.dev, other.ino)
@@ -102,8 +112,21 @@ impl Source {
     /// # Errors
     /// [`Error::Io`] if reading fails or the temporary folder is full.
     pub fn spool(mut stream: impl Read) -> Result<Self> {
+        const COPYING: &str = "cannot copy the input to a temporary file";
         let mut file = tempfile::tempfile().map_err(Error::io("cannot make a temporary file"))?;
-        let len = io::copy(&mut stream, &mut file).map_err(Error::io("cannot copy the input to a temporary file"))?;
+        let (mut first, mut len, mut window) = (FirstLine::default(), 0, vec![0; 64 * 1024]);
+        while !first.is_over {
+            let count = match stream.read(&mut window) {
+                Ok(0) => return Ok(Self::of(file, len, None)),
+                Ok(count) => count,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(Error::io(COPYING)(cause)),
+            };
+            first.add(&window[..count])?;
+            file.write_all(&window[..count]).map_err(Error::io(COPYING))?;
+            len += count as u64;
+        }
+        len += io::copy(&mut stream, &mut file).map_err(Error::io(COPYING))?;
         Ok(Self::of(file, len, None))
     }
 
@@ -118,16 +141,34 @@ impl Source {
         }
         let mut unpacker = MultiGzDecoder::new(BufReader::new(&self.file)).take(limit);
         let mut file = tempfile::tempfile().map_err(Error::io("cannot make a temporary file"))?;
-        let (mut unpacked, mut window) = (0, vec![0; 64 * 1024]);
+        let (mut first, mut unpacked, mut window) = (FirstLine::default(), 0, vec![0; 64 * 1024]);
         loop {
             let count = unpacker.read(&mut window).map_err(|cause| Error::Unpacking { unpacked, cause })?;
             if count == 0 {
                 break;
             }
+            first.add(&window[..count])?;
             file.write_all(&window[..count]).map_err(Error::io("cannot unpack it to a temporary file"))?;
             unpacked += count as u64;
         }
         Ok(Self { packed: Some(self.file), ..Self::of(file, unpacked, None) })
+    }
+
+    /// Refuses what has no line end in its first 64 MiB, before it is read in search of one.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`]; as [`Self::read_at`].
+    pub(crate) fn check_first_line(&self) -> Result<()> {
+        let mut first = FirstLine::default();
+        let mut window = vec![0; 64 * 1024];
+        let mut at = 0;
+        // A shorter file is soon read.
+        while self.len > FIRST_LINE && !first.is_over {
+            self.read_at(&mut window, at)?;
+            first.add(&window)?;
+            at += window.len() as u64;
+        }
+        Ok(())
     }
 
     /// Returns the state of the file when it was opened; `None` for a stream and for a compressed file.
@@ -227,6 +268,32 @@ impl Source {
     }
 }
 
+/// The longest first line of a session, in bytes. Without this limit a device that never ends would be read
+/// until the disk is full.
+const FIRST_LINE: u64 = 64 * 1024 * 1024;
+
+/// The search for the end of the first line.
+#[derive(Debug, Default)]
+struct FirstLine {
+    len: u64,
+    is_over: bool,
+}
+
+impl FirstLine {
+    /// Goes on with the next bytes.
+    ///
+    /// # Errors
+    /// [`Error::NotASession`] if the line is too long for a session.
+    fn add(&mut self, bytes: &[u8]) -> Result<()> {
+        self.is_over = self.is_over || memchr::memchr(b'\n', bytes).is_some();
+        self.len += bytes.len() as u64;
+        if self.is_over || self.len < FIRST_LINE {
+            return Ok(());
+        }
+        Err(Error::NotASession { line: 1, why: "it has no line end in its first 64 MiB" })
+    }
+}
+
 /// Returns whether the name of a file says that it is compressed.
 pub(crate) fn is_named_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "gz")
@@ -281,6 +348,36 @@ mod tests {
         let front = |path: &std::path::Path| Source::front(path, 6);
         assert_eq!(read("s.jsonl.gz", &packed[..packed.len() - 9], front), Ok("one\non".to_owned()));
         assert_eq!(read("s.jsonl", text.as_bytes(), Source::open), Ok(text));
+    }
+
+    #[test]
+    fn what_has_no_line_end_in_its_first_64_mib_is_no_session() {
+        let limit = usize::try_from(super::FIRST_LINE).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        // Where the first line ends, or nowhere; the length; and whether it may be a session.
+        for (end, len, expected) in [
+            (None, limit - 1, true),
+            (Some(limit - 2), limit - 1, true),
+            (Some(limit - 1), limit + 5, true),
+            (Some(9), limit + 5, true),
+            (None, limit, false),
+            (None, limit + 5, false),
+        ] {
+            let mut bytes = vec![b'x'; len];
+            end.into_iter().for_each(|end| bytes[end] = b'\n');
+            let path = folder.path().join("s.jsonl");
+            fs::write(&path, &bytes).unwrap();
+            let by_path = Source::open(&path).unwrap().check_first_line();
+            let spooled = Source::spool(&*bytes);
+            // A file of that length is still read at once.
+            assert_eq!(by_path.is_ok(), expected || len == limit, "{end:?} {len}");
+            assert_eq!(spooled.is_ok(), expected, "{end:?} {len}");
+            assert!(spooled.err().is_none_or(|error| error.kind().name() == "not-a-session"));
+        }
+        // Zeros without an end, as they come and compressed.
+        assert!(Source::spool(std::io::repeat(0)).is_err());
+        fs::write(folder.path().join("z.gz"), gzip(&vec![0; limit + 1])).unwrap();
+        assert!(Source::session(&folder.path().join("z.gz")).is_err());
     }
 
     #[test]

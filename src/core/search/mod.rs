@@ -4,20 +4,19 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use caseless::Caseless;
-use unicode_normalization::UnicodeNormalization;
-use unicode_segmentation::UnicodeSegmentation;
-
 use crate::core::entry::Entry;
+use crate::core::entry::elsewhere::TextElsewhere;
 use crate::core::json::text;
 
+pub(crate) mod file;
+mod fold;
 mod prefilter;
+mod term;
 
 pub use prefilter::Prefilter;
+pub use term::{PatternError, Term};
 
-/// How many bytes of a text are searched at once, so that a text of many megabytes is never copied
-/// whole.
-const PIECE: usize = 64 * 1024;
+use fold::{Blanks, collapsed, pieces};
 
 /// The members that are searched, of a message or an entry.
 const NAMES: [&str; 13] = [
@@ -36,26 +35,25 @@ const NAMES: [&str; 13] = [
     "text",
 ];
 
-/// How many bytes of marks may follow a word at the end of a piece.
-const MARKS: usize = 64;
-
 /// How many characters of a text an excerpt has before the word.
 const BEFORE: usize = 40;
 /// How many it has after the word.
 const AFTER: usize = 80;
+/// How many characters of what a pattern matched an excerpt has.
+const LONGEST: usize = 200;
 
-/// Words that must all be found, whatever their case.
+/// Words and phrases that must all be found, whatever their case, or one pattern.
 #[derive(Clone, Debug)]
-pub struct Query(Vec<String>);
+pub struct Query(Vec<Term>);
 
-/// A word in the text around it. White space is collapsed.
+/// What was found in the text around it. White space is collapsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The text before the word.
+    /// The text before what was found.
     pub before: String,
-    /// The word as it is spelled in the text.
+    /// What was found, as it is spelled in the text.
     pub word: String,
-    /// The text after the word.
+    /// The text after it.
     pub after: String,
     /// Whether the text starts with `before`.
     pub is_start: bool,
@@ -64,35 +62,66 @@ pub struct Excerpt {
 }
 
 impl Query {
-    /// Makes a query of words that are separated by white space.
+    /// Makes a query of words that are separated by white space. Words in double quotes are one phrase.
     pub fn new(text: &str) -> Self {
-        Self(text.split_whitespace().map(folded).collect())
+        Self(term::words(text))
     }
 
-    /// Returns whether an entry has all words in its texts, its names, its label, or its row.
+    /// Makes a query of one regular expression.
+    ///
+    /// # Errors
+    /// [`PatternError`] if it is none, or too large.
+    pub fn pattern(text: &str) -> Result<Self, PatternError> {
+        Ok(Self(vec![term::pattern(text)?]))
+    }
+
+    /// Returns whether an entry has all that is searched for in its texts, its names, its label, or its row.
+    /// Each line of `row` is a form of the row by itself.
     pub fn matches(&self, entry: Entry<'_>, label: Option<&str>, row: &str) -> bool {
-        let mut missing: Vec<_> = self.0.iter().map(String::as_str).collect();
-        let mut look = |text: &str| {
-            let longest = missing.iter().map(|word| word.len()).max().unwrap_or(0);
-            pieces(text, longest, |_, _, folded| {
-                missing.retain(|word| !folded.contains(word));
+        let anywhere = |look: &mut dyn FnMut(&str) -> bool| {
+            row.split('\n').any(&mut *look) || look(label.unwrap_or("")) || texts(entry, look)
+        };
+        if let [Term::Pattern(pattern)] = &self.0[..] {
+            return anywhere(&mut |text| pattern.is_match(text));
+        }
+        let is_phrase = self.0.iter().any(|term| term.blanks() == Blanks::Collapsed);
+        // In a text without runs of white space words are found as well.
+        let blanks = if is_phrase { Blanks::Collapsed } else { Blanks::Kept };
+        let mut missing: Vec<_> = self.0.iter().collect();
+        anywhere(&mut |text| {
+            let longest = missing.iter().map(|term| term.reach()).max().unwrap_or(0);
+            pieces(text, blanks, longest, |_, _, folded| {
+                missing.retain(|term| !term.words().is_some_and(|words| folded.contains(words)));
                 missing.is_empty()
             })
-        };
-        look(row) || look(label.unwrap_or("")) || texts(entry, &mut look)
+        })
     }
 
-    /// Returns the first word that is not in a text.
-    pub(crate) fn missing_in(&self, text: &str) -> Option<&str> {
-        self.0.iter().map(String::as_str).find(|word| find(text, word).is_none())
+    /// Iterates over all words, folded, those of phrases too.
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(Term::words).flat_map(|words| words.split(' '))
     }
 
-    /// Returns the byte ranges of the words in a text, in order and not overlapping.
+    /// Returns the first term that is not in a text.
+    pub(crate) fn missing_in(&self, text: &str) -> Option<&Term> {
+        self.0.iter().find(|term| term.find(text).is_none())
+    }
+
+    /// Returns the term whose place is of most interest; `None` if everything is found.
+    pub(crate) fn first(&self) -> Option<&Term> {
+        self.0.first()
+    }
+
+    /// Returns the byte ranges of what is found in a text, in order and not overlapping.
     pub fn places(&self, text: &str) -> Vec<Range<usize>> {
         let mut places = Vec::new();
-        for word in &self.0 {
+        for term in &self.0 {
+            if let Term::Pattern(pattern) = term {
+                places.extend(pattern.find_iter(text).map(|found| found.range()).filter(|place| !place.is_empty()));
+                continue;
+            }
             let mut from = 0;
-            while let Some(place) = find(&text[from..], word) {
+            while let Some(place) = term.find(&text[from..]) {
                 places.push(from + place.start..from + place.end);
                 from += place.end;
             }
@@ -110,19 +139,22 @@ impl Query {
 }
 
 impl Excerpt {
-    /// Returns the first occurrence of a word in what is searched: the text first, then the row, then
+    /// Returns the first occurrence of a term in what is searched: the text first, then the row, then
     /// the names.
-    pub fn of(entry: Entry<'_>, label: Option<&str>, row: &str, word: &str) -> Option<Self> {
+    pub fn of(entry: Entry<'_>, label: Option<&str>, row: &str, term: &Term) -> Option<Self> {
         let mut found = None;
         let mut look = |text: &str| {
-            found = find(text, word).map(|place| Self::around(text, place));
+            found = term.find(text).map(|place| Self::around(text, place));
             found.is_some()
         };
         let _ = look(&entry.full_text()) || look(row) || texts(entry, &mut look) || look(label.unwrap_or(""));
         found
     }
 
-    fn around(text: &str, place: Range<usize>) -> Self {
+    fn around(text: &str, mut place: Range<usize>) -> Self {
+        if let Some((end, _)) = text[place.clone()].char_indices().nth(LONGEST) {
+            place.end = place.start + end;
+        }
         let (front, rest) = (&text[..place.start], &text[place.end..]);
         let start = front.char_indices().nth_back(BEFORE - 1).map_or(0, |(at, _)| at);
         let end = rest.char_indices().nth(AFTER).map_or(rest.len(), |(at, _)| at);
@@ -145,19 +177,6 @@ impl Excerpt {
     }
 }
 
-/// Returns a text with each run of white space as one space, at both ends too.
-fn collapsed(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for char in text.chars() {
-        match char.is_whitespace() {
-            true if out.ends_with(' ') => {}
-            true => out.push(' '),
-            false => out.push(char),
-        }
-    }
-    out
-}
-
 /// Passes all texts of an entry that are searched to `look`, until it returns true; returns whether it
 /// did.
 fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
@@ -178,107 +197,18 @@ fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
             return true;
         }
     }
-    let sections = message.and_then(|message| message.get("sections"));
-    if sections.iter().flat_map(|sections| sections.members()).any(|(_, section)| look(section.str())) {
+    if TextElsewhere::of(entry).iter().flat_map(TextElsewhere::searched).any(|text| look(Some(text))) {
         return true;
-    }
-    for list in ["toolsAdded", "toolsRemoved"] {
-        let tools = message.and_then(|message| message.get(list));
-        if tools.iter().flat_map(|tools| tools.elements()).any(|tool| look(tool.get_str("name"))) {
-            return true;
-        }
     }
     let files = message.and_then(|message| message.get("files"));
     let mut files = files.iter().flat_map(|files| files.elements());
     files.any(|file| look(file.get_str("content")))
 }
 
-/// Returns a text with all its letters in one case and in one spelling, so that equal texts are the same.
-fn folded(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|char: char| !char.is_ascii()) {
-        // A mark may join the letter before it.
-        let start = start.saturating_sub(1);
-        let (plain, other) = rest.split_at(rest.floor_char_boundary(start));
-        out.extend(plain.chars().map(|char| char.to_ascii_lowercase()));
-        let end = other.char_indices().skip(1).find(|(_, char)| char.is_ascii()).map_or(other.len(), |(end, _)| end);
-        out.extend(other[..end].nfd().default_case_fold().nfc());
-        rest = &other[end..];
-    }
-    out.extend(rest.chars().map(|char| char.to_ascii_lowercase()));
-    out
-}
-
-/// Returns the byte range of a word, given folded, at its first occurrence.
-fn find(text: &str, word: &str) -> Option<Range<usize>> {
-    let mut place = None;
-    pieces(text, word.len(), |start, piece, folded| {
-        place = folded.find(word).map(|at| {
-            let end = start + original(piece, at + word.len(), true);
-            start + original(piece, at, false)..end
-        });
-        place.is_some()
-    });
-    place
-}
-
-/// Returns the offset in a text of an offset in what it is folded to. Within what one letter is folded to it is
-/// that letter's start, or its end if `end` is set.
-fn original(text: &str, folded_at: usize, end: bool) -> usize {
-    if text.is_ascii() {
-        return folded_at;
-    }
-    let mut before = 0;
-    for (at, letter) in text.grapheme_indices(true) {
-        let width = folded(letter).len();
-        if before >= folded_at || (before + width > folded_at && !end) {
-            return at;
-        }
-        before += width;
-    }
-    text.len()
-}
-
-/// Passes a text to `look` in pieces, each with its offset and folded, until it returns true;
-/// returns whether it did. A word of up to `longest` bytes is whole in one of the pieces.
-fn pieces(text: &str, longest: usize, mut look: impl FnMut(usize, &str, &str) -> bool) -> bool {
-    let mut from = 0;
-    loop {
-        let to = text.floor_char_boundary(from + PIECE.max(8 * longest));
-        let piece = &text[from..to];
-        if look(from, piece, &folded(piece)) {
-            return true;
-        }
-        if to == text.len() {
-            return false;
-        }
-        // A word may stand across the end of a piece. Folding changes the length, but no letter of a word is
-        // more than four times as long as what it is folded to; and marks may follow it.
-        from = text.floor_char_boundary(to - 4 * longest - MARKS);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Excerpt, Query, find};
+    use super::{Excerpt, Query, Term, term};
     use crate::core::entry::Scan;
-
-    fn finds(text: &str, word: &str) -> bool {
-        find(text, word).is_some_and(|place| super::folded(&text[place]) == word)
-    }
-
-    #[test]
-    fn words_across_pieces_are_found() {
-        for before in super::PIECE - 12..super::PIECE + 3 {
-            let text = format!("{}NÄHE der Naht{}", "é".repeat(before / 2), "x".repeat(9));
-            assert!(finds(&text, "nähe"), "{before}");
-            assert!(!finds(&text, "nähen"), "{before}");
-        }
-    }
 
     #[test]
     fn places_are_offsets_in_the_original_text() {
@@ -299,16 +229,25 @@ mod tests {
         assert_eq!(places("한", "\u{1112}\u{1161}\u{11ab}국"), "\u{1112}\u{1161}\u{11ab}");
         assert_eq!(places("σίσυφος", "ΣΊΣΥΦΟΣ"), "ΣΊΣΥΦΟΣ");
         assert_eq!(places("", "all"), "");
-        assert_eq!(Query::new("b c").missing_in("A B"), Some("c"));
-        assert_eq!(Query::new("").missing_in(""), None);
+        assert_eq!(places("\"login retry\" fix", "Fix: login  RETRY, login"), "Fix|login  RETRY");
+        let missing = |query: &str, text: &str| Query::new(query).missing_in(text).map(|term| format!("{term:?}"));
+        assert_eq!(missing("b c", "A B").as_deref(), Some(r#"Words("c")"#));
+        assert_eq!(missing("", ""), None);
+        let places = |pattern: &str, text: &str| Query::pattern(pattern).unwrap().places(text);
+        assert_eq!(places("[ab]+|x*", "ab-ba"), [0..2, 3..5]);
+        assert!(places("^", "ab").is_empty());
     }
 
-    fn check(text: &str, word: &str, expected: (&str, &str, &str, bool, bool)) {
+    fn check_term(text: &str, term: &Term, expected: (&str, &str, &str, bool, bool)) {
         let line = serde_json::json!({"type": "message", "message": {"role": "user", "content": text}}).to_string();
         let mut scan = Scan::default();
         let entry = scan.read(line.as_bytes()).unwrap();
-        let Excerpt { before, word, after, is_start, is_end } = Excerpt::of(entry, None, "", word).unwrap();
+        let Excerpt { before, word, after, is_start, is_end } = Excerpt::of(entry, None, "", term).unwrap();
         assert_eq!((before.as_str(), word.as_str(), after.as_str(), is_start, is_end), expected, "{text}");
+    }
+
+    fn check(text: &str, word: &str, expected: (&str, &str, &str, bool, bool)) {
+        check_term(text, &term::words(word)[0], expected);
     }
 
     #[test]
@@ -320,5 +259,13 @@ mod tests {
         check(&long, "needle", (&before, "needle", &after, false, false));
         let glued = format!("{}needle{}", "x".repeat(100), "y".repeat(100));
         check(&glued, "needle", (&"x".repeat(40), "needle", &"y".repeat(80), false, false));
+    }
+
+    #[test]
+    fn excerpt_of_a_long_match_is_cut() {
+        let text = format!("{}end", "word ".repeat(100));
+        let expected = ("", &*"word ".repeat(40), &*"word ".repeat(16), true, false);
+        let (before, word, after, is_start, is_end) = expected;
+        check_term(&text, &term::pattern("(?s).*").unwrap(), (before, word, after.trim_end(), is_start, is_end));
     }
 }

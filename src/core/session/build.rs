@@ -1,7 +1,6 @@
 //! Builds a session from the parts of its file: decides the version and which entries count, links them
 //! to a tree, and applies the labels. Must never recurse: a branch may be as long as the file.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::BuildHasher;
 
@@ -13,7 +12,10 @@ use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
 use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::migrate::lines::IdGenerator;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
-use crate::core::read::load::{self, CallLine, EntryLine, FilePart, LabelLine, PlacingLine, ResultLine, StrRef};
+use crate::core::read::load::UsageLine;
+use crate::core::read::load::{
+    self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef,
+};
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 
@@ -38,9 +40,13 @@ pub(super) struct SessionBuilder {
     replaced: Vec<u32>,
     /// Here and below, `entry` is the node of the line.
     labels: Vec<LabelLine>,
+    /// By part: the strings of its labels.
+    label_texts: Vec<String>,
     placings: Vec<PlacingLine>,
     calls: Vec<CallLine>,
     results: Vec<ResultLine>,
+    usages: Vec<UsageLine>,
+    models: Vec<String>,
     name: Option<String>,
     well_formed: Vec<u32>,
     open_end: Option<u64>,
@@ -69,9 +75,12 @@ impl SessionBuilder {
             hasher,
             replaced: Vec::new(),
             labels: Vec::new(),
+            label_texts: Vec::with_capacity(parts.len()),
             placings: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
+            usages: Vec::new(),
+            models: Vec::new(),
             name: None,
             well_formed,
             open_end: None,
@@ -81,7 +90,8 @@ impl SessionBuilder {
     }
 
     pub(super) fn take(&mut self, part: FilePart) {
-        let FilePart { text, entries, labels, placings, name, calls, results, problems, notes, lines, open_end } = part;
+        let FilePart { text, label_text, entries, labels, placings, name, calls, results, usages, models, .. } = part;
+        let FilePart { problems, notes, lines, open_end, .. } = part;
         self.notes.append(notes, self.lines);
         self.open_end = self.open_end.or(open_end);
         if let Some(name) = name {
@@ -89,8 +99,10 @@ impl SessionBuilder {
         }
         self.problems.append(problems, self.lines);
         self.texts.push(text);
+        self.label_texts.push(label_text);
         let mut places = Vec::new();
         let wanted = !labels.is_empty() || !placings.is_empty() || !calls.is_empty() || !results.is_empty();
+        let wanted = wanted || !usages.is_empty();
         for entry in &entries {
             let place = self.add(entry);
             if wanted {
@@ -103,6 +115,10 @@ impl SessionBuilder {
             .extend(placings.iter().filter_map(|line| Some(PlacingLine { entry: place(line.entry)?, ..*line })));
         self.calls.extend(calls.iter().filter_map(|line| Some(CallLine { entry: place(line.entry)?, ..*line })));
         self.results.extend(results.iter().filter_map(|line| Some(ResultLine { entry: place(line.entry)?, ..*line })));
+        self.usages.extend(usages.iter().filter_map(|line| Some(UsageLine { entry: place(line.entry)?, ..*line })));
+        let room = MODELS.saturating_sub(self.models.len());
+        let new: Vec<_> = models.into_iter().filter(|model| !self.models.contains(model)).take(room).collect();
+        self.models.extend(new);
         self.lines = self.lines.saturating_add(lines);
     }
 
@@ -202,6 +218,7 @@ impl SessionBuilder {
         self.placings.retain_mut(|line| renumber(&mut line.entry));
         self.calls.retain_mut(|line| renumber(&mut line.entry));
         self.results.retain_mut(|line| renumber(&mut line.entry));
+        self.usages.retain_mut(|line| renumber(&mut line.entry));
     }
 
     pub(super) fn finish(mut self, source: Source, start: load::SessionStart, jobs: usize) -> Session {
@@ -240,6 +257,8 @@ impl SessionBuilder {
             labels: Vec::new(),
             label_of: hashbrown::HashMap::new(),
             by_name: std::sync::OnceLock::new(),
+            usages: self.usages.into_iter().map(|line| (NodeId(line.entry), line.recorded)).collect(),
+            models: self.models,
             well_formed: self.well_formed,
             read_to,
             ends,
@@ -249,7 +268,7 @@ impl SessionBuilder {
         session.break_cycles();
         session.order_children();
         session.match_calls(self.calls, &self.results, jobs);
-        session.apply_labels(&self.labels);
+        session.apply_labels(&self.labels, self.label_texts);
         session
     }
 }
@@ -345,6 +364,8 @@ impl Session {
                 self.cut.push(node);
             }
             Some(parent) => self.nodes[at].parent = parent.0,
+            // It hangs at the session itself: nothing is above it.
+            None if name.of(&self.texts[self.nodes[at].part as usize]) == self.header.id => {}
             None => {
                 let parent = name.of(&self.texts[self.nodes[at].part as usize]);
                 let message = format!("parent `{parent}` of `{}` is missing; shown as a root", self.id(node));
@@ -385,6 +406,7 @@ impl Session {
             self.nodes[first.index()].parent = NONE;
             self.cut.push(first);
         }
+        self.cut.sort_unstable();
     }
 
     fn order_children(&mut self) {
@@ -419,18 +441,29 @@ impl Session {
         self.children = children;
     }
 
-    /// Applies the label entries in the order of the file.
-    fn apply_labels(&mut self, lines: &[LabelLine]) {
+    /// Applies the label entries in the order of the file; `texts` has their strings, by part.
+    fn apply_labels(&mut self, lines: &[LabelLine], mut texts: Vec<String>) {
         let mut set: Vec<Option<Label>> = Vec::new();
-        let mut places: HashMap<&str, usize> = HashMap::new();
+        // By target: the place in `set`.
+        let mut places: HashTable<usize> = HashTable::new();
+        fn target_of(set: &[Option<Label>], place: usize) -> &str {
+            set[place].as_ref().map_or("", |label| &label.target_id)
+        }
+        let mut done = 0;
         for &LabelLine { entry, target, label } in lines {
-            let text = &self.texts[self.nodes[entry as usize].part as usize];
+            let part = self.nodes[entry as usize].part as usize;
+            texts[done..part].fill_with(String::new);
+            done = part;
+            let text = &texts[part];
             if target.is_absent() {
                 continue;
             }
             let target = target.of(text);
+            let hash = self.hasher.hash_one(target);
+            let is_same = |&place: &usize| target_of(&set, place) == target;
             if label.is_absent() {
-                if let Some(place) = places.remove(target) {
+                if let Ok(found) = places.find_entry(hash, is_same) {
+                    let (place, _) = found.remove();
                     set[place] = None;
                 }
                 continue;
@@ -441,11 +474,12 @@ impl Session {
                 name: label.of(text).to_owned(),
                 set_by: NodeId(entry),
             };
-            match places.get(target) {
+            match places.find(hash, is_same) {
                 Some(&place) => set[place] = Some(label),
                 None => {
-                    places.insert(target, set.len());
                     set.push(Some(label));
+                    let hash_of = |&place: &usize| self.hasher.hash_one(target_of(&set, place));
+                    places.insert_unique(hash, set.len() - 1, hash_of);
                 }
             }
         }

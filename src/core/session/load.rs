@@ -19,8 +19,8 @@ impl Session {
     }
 
     /// Reads a session and inspects its lines for a check.
-    pub(crate) fn inspect(source: Source, jobs: usize) -> Result<(Self, LineNotes)> {
-        Self::read(source, LoadOptions::INDEX_ONLY, Inspection::On, jobs)
+    pub(crate) fn inspect(source: Source, keep: LoadOptions<'_>, jobs: usize) -> Result<(Self, LineNotes)> {
+        Self::read(source, keep, Inspection::On, jobs)
     }
 
     fn read(

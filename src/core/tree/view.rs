@@ -112,7 +112,7 @@ impl View<'_> {
         let session = bodies.session();
         let order = walk::display_order(session, leaf);
         let within = self.scope.entries(session, &order);
-        let (shown, timeless) = self.passing(bodies, leaf, &within)?;
+        let (shown, timeless) = self.passing(bodies, leaf, &within, false)?;
         let depths = self.depth.map(|most| (walk::depths(session, &order), most));
         let is_deep = |node: NodeId| {
             depths.as_ref().is_some_and(|(depths, most)| {
@@ -126,9 +126,21 @@ impl View<'_> {
         Ok(ShownTree { order, shape, is_empty, timeless, rowless, leaf, branches: self.branches })
     }
 
+    /// Returns whether anything of the whole tree is shown; reads up to the first entry that is.
+    pub(crate) fn finds(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<bool> {
+        let within = vec![true; bodies.session().len()];
+        Ok(self.passing(bodies, leaf, &within, true)?.0.contains(&true))
+    }
+
     /// Returns for every entry whether it is shown where depth does not matter, and of how many the time
-    /// cannot be read.
-    fn passing(&self, bodies: &mut Bodies<'_>, leaf: Option<NodeId>, within: &[bool]) -> Result<(Vec<bool>, usize)> {
+    /// cannot be read; if the first one is enough, only up to that.
+    fn passing(
+        &self,
+        bodies: &mut Bodies<'_>,
+        leaf: Option<NodeId>,
+        within: &[bool],
+        first_only: bool,
+    ) -> Result<(Vec<bool>, usize)> {
         let session = bodies.session();
         let on_path = self.path.then(|| walk::active(session, leaf));
         // Version 3 may say other things than what is stored.
@@ -156,6 +168,9 @@ impl View<'_> {
                     }
                     None => true,
                 };
+            if first_only && shown[node.index()] {
+                break;
+            }
         }
         Ok((shown, timeless))
     }
@@ -272,6 +287,24 @@ mod tests {
         let view = View { search: Some(search), filter: Filter::UserOnly, ..View::default() };
         view.show(&mut Bodies::new(&session), None).unwrap();
         assert_eq!(steps.into_inner(), session.len());
+    }
+
+    #[test]
+    fn something_is_found_where_something_is_shown_and_no_further() {
+        let session = session(&lines());
+        for (text, expected) in [("first", true), ("late loud", true), ("first second", false), ("other", true)] {
+            let (steps, query) = (AtomicUsize::new(0), Query::new(text));
+            let step = || _ = steps.fetch_add(1, Ordering::Relaxed);
+            let view = View {
+                search: Some(Search { query: &query, row: &|_, words| words.to_owned(), step: &step }),
+                ..View::default()
+            };
+            let is_found = view.finds(&mut Bodies::new(&session), session.leaf()).unwrap();
+            let up_to = steps.load(Ordering::Relaxed);
+            let shown = view.show(&mut Bodies::new(&session), session.leaf()).unwrap();
+            assert_eq!((is_found, shown.is_empty), (expected, !expected), "{text}");
+            assert_eq!(up_to < session.len(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -244,7 +244,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         expect("E015", 1)
     }),
     ("odd version", |file, _, random| {
-        let odd = [json!(0), json!("three"), json!(2.5), json!([])][random.below(4)].clone();
+        let odd = [json!(0), json!(1.5), json!(true), json!("0"), json!([])][random.below(5)].clone();
         file.change(0, |header| header["version"] = odd);
         expect("E015", 1)
     }),
@@ -310,9 +310,9 @@ const DAMAGES: &[(&str, Damage)] = &[
         follow("E014", file.lines.len(), &[])
     }),
     ("no object", |file, at, random| {
-        let line = [&b"null"[..], b"42", b"\"text\"", b"true", b"[]"][random.below(5)];
+        let line = [&b"42"[..], b"\"text\"", b"true", b"[]"][random.below(4)];
         file.lines.insert(at, line.to_vec());
-        expect("E005", at + 1)
+        expect("W007", at + 1)
     }),
     ("no type", |file, at, _| {
         file.change(at, |entry| drop(entry.as_object_mut().unwrap().remove("type")));
@@ -381,6 +381,31 @@ const DAMAGES: &[(&str, Damage)] = &[
         let entry = json!({"type": "compaction", "id": "ffff0001", "parentId": last, "timestamp": "2030-01-01T00:00:00.000Z", "summary": "s", "firstKeptEntryId": "gone", "tokensBefore": 1});
         file.lines.push(serde_json::to_vec(&entry).unwrap());
         expect("W010", file.lines.len())
+    }),
+    ("no number as version", |file, _, random| {
+        let odd = [json!("three"), json!(2.5), json!({})][random.below(3)].clone();
+        file.change(0, |header| header["version"] = odd);
+        expect("W024", 1)
+    }),
+    ("null", |file, at, _| {
+        file.lines.insert(at, b"null".to_vec());
+        expect("E005", at + 1)
+    }),
+    ("result without the id of its call", |file, _, random| {
+        let at = file.pick(random, "toolResult");
+        file.change(at, |entry| drop(entry["message"].as_object_mut().unwrap().remove("toolCallId")));
+        expect("E021", at + 1)
+    }),
+    ("title slot of another size", |file, _, random| {
+        let pad = " ".repeat(random.below(400));
+        let slot = format!(r#"{{"type":"title","v":1,"title":"x","updatedAt":"","pad":"{pad}"}}"#);
+        let code = if slot.len() < 255 { "E020" } else { "W032" };
+        file.lines.insert(0, slot.into_bytes());
+        expect(code, 1)
+    }),
+    ("title line that is no slot", |file, _, _| {
+        file.lines.insert(0, br#"{"type":"title","v":1,"title":"x","updatedAt":""}"#.to_vec());
+        expect("E004", 1)
     }),
 ];
 

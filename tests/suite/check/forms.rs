@@ -393,9 +393,9 @@ fn why_leaf_says_where_agents_resume() {
     let text = run(["check".as_ref(), "--why-leaf".as_ref(), data("cases/c30-two-writers.jsonl").as_os_str()]).ok();
     let expected = "\
 agents resume at a0000005, line 8: it is the last entry of the file (message)
-id        when (UTC)        messages  text
-a0000005  2026-01-05 10:00         3  • user: writer one
-b0000004  2026-01-05 10:00         2  user: writer two
+id        when (UTC)        messages  turns  text
+a0000005  2026-01-05 10:00         3      2  • user: writer one
+b0000004  2026-01-05 10:00         2      1  user: writer two
 ";
     assert_eq!(text, expected);
     let two = run(["check", "--why-leaf", "a", "b"]);

@@ -1,8 +1,9 @@
 //! `check`: what it reports for which damage, and how it prints that.
 //!
-//! `files` has whole files with the findings expected, `damage` random damage to a sound file,
-//! and `forms` the output and the exit codes of the binary.
+//! `files` has whole files with the findings expected, `effects` what agents were seen to do beside what is said
+//! of them, `damage` random damage to a sound file, and `forms` the output and the exit codes of the binary.
 
 mod damage;
+mod effects;
 mod files;
 mod forms;

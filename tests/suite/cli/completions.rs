@@ -62,7 +62,7 @@ fn commands_options_and_values_are_offered() {
         assert!(offered(&[""]).contains(&command.get_name().to_owned()), "{command}");
     }
     assert_eq!(offered(&["nav"]), ["navigate"]);
-    assert_eq!(offered(&["tree", "--fi"]), ["--filter"]);
+    assert_eq!(offered(&["tree", "--filt"]), ["--filter"]);
     assert_eq!(offered(&["tree", "--filter", ""]), ["default", "no-tools", "user-only", "labeled-only", "all"]);
     assert_eq!(offered(&["tree", "--format=js"]), ["--format=json", "--format=jsonl"]);
     assert_eq!(offered(&["completions", ""]), ["bash", "elvish", "fish", "powershell", "zsh"]);
@@ -72,7 +72,7 @@ fn commands_options_and_values_are_offered() {
     assert_eq!(offered(&["help", "n"]), ["navigate", "naming"]);
     assert_eq!(offered(&["help", "check"]), ["check", "checks"]);
     assert_eq!(offered(&["tree", "--nothing", "x", "y", "z"]), [""; 0]);
-    let described = ask(here.path(), "zsh", &["session-tree", "tree", "--fi"]);
+    let described = ask(here.path(), "zsh", &["session-tree", "tree", "--filt"]);
     assert_eq!(described, "--filter:Which entries to show\n");
 }
 
@@ -146,7 +146,7 @@ fn entries_of_the_session_on_the_line_are_offered() {
     let offered = |words: &[&str]| offered(Path::new("/"), words);
     let names = offered(&["navigate", &demo, ""]);
     assert_eq!(names[..3], ["@", "user:1", "user:2"]);
-    assert_eq!(names[6..9], ["label:green", "label:plan-b", "label:bisected"]);
+    assert_eq!(names[7..10], ["label:green", "label:plan-b", "label:bisected"]);
     assert!(!names.iter().any(|name| name.starts_with('-')), "{names:?}");
     assert_eq!(offered(&["tree", "--filter", "all", &demo, "--entry", "00c"]), ["00c0e277"]);
     assert_eq!(offered(&["navigate", &demo, "--leaf", "944f4090", "user:"]).len(), 3);

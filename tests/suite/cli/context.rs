@@ -249,7 +249,10 @@ fn diff_warns_once_about_common_path() {
     ]);
     let warnings = |args: &str| {
         let run = scratch.run(args);
-        run.stderr.lines().filter(|line| line.contains("cannot be reached") || line.contains("adds nothing")).count()
+        run.stderr
+            .lines()
+            .filter(|line| line.contains("cannot be reached") || line.contains("no model gets it"))
+            .count()
     };
     assert_eq!(warnings("context s.jsonl --leaf id02"), 1);
     assert_eq!(warnings("context s.jsonl --leaf id02 --diff id03"), 2);
@@ -262,5 +265,18 @@ fn stats_diff_and_llm_format_exclude_each_other() {
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}");
         let has_hint = run.stderr.contains("hint: ") || run.stderr.contains("\"kind\":\"usage\"");
         assert!(has_hint, "{args}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_request_without_a_model_is_warned_of() {
+    let scratch = Scratch::new(&[message("aaaa1111", "", "user", "x")]);
+    for format in ["anthropic", "openai", "responses"] {
+        let run = scratch.run(&format!("context s.jsonl --format {format}"));
+        assert!(run.stderr.contains("names no model") && run.stderr.contains("--model PROVIDER/ID"), "{run:?}");
+        assert_eq!(run.json()["model"], "");
+        let run = scratch.run(&format!("context s.jsonl --format {format} --model acme/m-1"));
+        assert_eq!(run.stderr, "");
+        assert_eq!(run.json()["model"], "m-1");
     }
 }

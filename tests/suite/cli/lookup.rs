@@ -2,11 +2,14 @@
 //! Which word names which file is tested beside the rule.
 
 use std::fs::{self, Permissions};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -122,7 +125,7 @@ fn hints_name_the_agent_that_keeps_the_file() {
     fs::create_dir_all(kept.parent().unwrap()).unwrap();
     fs::write(&kept, home.session("omp")).unwrap();
     fs::write(home.path("shop/own.jsonl"), home.session("own")).unwrap();
-    let slot = "{\"type\":\"title\",\"title\":\"\"}\n";
+    let slot = "{\"type\":\"title\",\"v\":1,\"title\":\"\",\"updatedAt\":\"\",\"pad\":\"\"}\n";
     fs::write(home.path("shop/slot.jsonl"), slot.to_owned() + &home.session("slot")).unwrap();
     let kept = kept.to_str().unwrap();
     for (file, command) in [("own.jsonl", "pi --session"), ("slot.jsonl", "omp --resume"), (kept, "omp --resume")] {
@@ -183,7 +186,8 @@ fn existing_path_wins_over_id_and_latest() {
         assert!(home.run(&format!("tree {name}")).ok().contains("50 entries"), "{name}");
         fs::remove_file(home.path("shop").join(name)).unwrap();
         fs::create_dir(home.path("shop").join(name)).unwrap();
-        assert_eq!(home.refuse(&format!("tree {name} --json"))["kind"], "io", "{name}");
+        let refused = home.refuse(&format!("tree {name} --json"));
+        assert_eq!(refused["message"], format!("there is no session in `{name}`"));
         fs::remove_dir(home.path("shop").join(name)).unwrap();
         std::os::unix::fs::symlink("nowhere", home.path("shop").join(name)).unwrap();
         assert_eq!(home.refuse(&format!("tree {name} --json"))["kind"], "io", "{name}");
@@ -223,7 +227,7 @@ fn unknown_or_ambiguous_session_is_reported() {
     let run = finish(&mut elsewhere);
     assert!(
         run.stderr.starts_with(&format!(
-            "error: no session was held in `{}`\n",
+            "error: no session was held in `{}` or above it\n",
             home.path("").display().to_string().trim_end_matches('/')
         )),
         "{run:?}"
@@ -253,5 +257,141 @@ fn hostile_session_names_are_escaped() {
         let run = home.run(&format!("tree {name}"));
         assert!(run.code == 2 && !run.stderr.contains(['\u{1b}', '\u{202e}']), "{run:?}");
         assert!(!run.stderr.contains("\nerror: forged"), "{run:?}");
+    }
+}
+
+#[test]
+fn every_place_of_a_home_is_looked_into() {
+    let home = Home::new();
+    let at = |name: &str| home.path(name).display().to_string();
+    let write = |name: &str, bytes: &[u8]| {
+        fs::create_dir_all(home.path(name).parent().unwrap()).unwrap();
+        fs::write(home.path(name), bytes).unwrap();
+    };
+    let packed = |id: &str| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(home.session(id).as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    // Each place with a session whose id is that of the row.
+    let places = [
+        "mine/s.jsonl",
+        "env/s.jsonl",
+        "agent/sessions/w/s.jsonl",
+        "by-user/s.jsonl",
+        "by-agent/s.jsonl",
+        "shop/by-project/s.jsonl",
+        ".pi/agent/sessions/w/s.jsonl",
+        ".foo/agent/sessions/w/s.jsonl",
+        ".omp/agent/sessions/w/s.jsonl",
+        ".omp/profiles/work/agent/sessions/w/s.jsonl",
+        "data/omp/sessions/w/s.jsonl",
+        ".omp/agent/archive/sessions/w/s.jsonl.gz",
+        ".omp/agent/archive/sessions/w/deep/er/s.jsonl.gz",
+        "agent/archive/sessions/w/s.jsonl.gz",
+        "noted/anywhere",
+        "noted/by-state.jsonl",
+        ".omp/agent/sessions/w/s/0-Explore.jsonl",
+        ".omp/agent/sessions/w/s/0-Explore/1-Read.jsonl",
+    ];
+    let id = |at: usize| format!("{at:04}face-0000");
+    for (row, place) in places.iter().enumerate() {
+        match place.strip_suffix(".gz") {
+            Some(_) => write(place, &packed(&id(row))),
+            None => write(place, home.session(&id(row)).as_bytes()),
+        }
+    }
+    write(".pi/agent/settings.json", br#"{"sessionDir":"~/by-user"}"#);
+    write("agent/settings.json", format!(r#"{{"sessionDir":"{}"}}"#, at("by-agent")).as_bytes());
+    write("shop/.pi/settings.json", br#"{"sessionDir":"by-project"}"#);
+    write(".omp/agent/custom-session-files/1", at("noted/anywhere").as_bytes());
+    write("state/omp/custom-session-files/1", at("noted/by-state.jsonl").as_bytes());
+    fs::create_dir_all(home.path("shop/src")).unwrap();
+    for (row, place) in places.iter().enumerate() {
+        for folder in ["shop", "shop/src"] {
+            let mut command = support::command();
+            command.env("HOME", home.path("")).current_dir(home.path(folder));
+            for (name, value) in [
+                ("SESSION_TREE_DIR", at("mine")),
+                ("PI_CODING_AGENT_SESSION_DIR", at("env")),
+                ("PI_CODING_AGENT_DIR", at("agent")),
+                ("PI_CONFIG_DIR", ".foo".to_owned()),
+                ("OMP_PROFILE", "work".to_owned()),
+                ("XDG_DATA_HOME", at("data")),
+                ("XDG_STATE_HOME", at("state")),
+            ] {
+                command.env(name, value);
+            }
+            let run = finish(command.args(["context", &id(row)[..6]]));
+            assert!(run.stdout.starts_with(&format!("session   {}\n", at(place))), "{place} from {folder}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn latest_is_that_of_the_nearest_folder_and_what_is_shown_without_a_name() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("shop/src/cart")).unwrap();
+    let bare = home.session("bare").lines().next().unwrap().to_owned();
+    fs::write(home.file().with_file_name("bare.jsonl"), bare).unwrap();
+    let run = |folder: &str, line: &str| {
+        let mut command = support::command();
+        command.env("HOME", home.path("")).current_dir(home.path(folder));
+        finish(command.args(line.split_whitespace()))
+    };
+    let file = home.file().display().to_string();
+    for folder in ["shop", "shop/src", "shop/src/cart"] {
+        for line in ["context latest", "context", "context --stats"] {
+            assert!(run(folder, line).ok().starts_with(&format!("session   {file}\n")), "{folder} {line}");
+        }
+        assert_eq!(run(folder, "tree").ok(), run(folder, &format!("tree {file}")).ok(), "{folder}");
+    }
+    // Other commands have to be told.
+    for command in ["label", "branch", "navigate", "check"] {
+        assert_eq!(run("shop", command).code, 2, "{command}");
+    }
+    assert!(run("", "tree").stderr.starts_with("error: no session was held in "));
+    let nowhere = finish(support::command().env("HOME", home.path("shop")).current_dir(home.path("shop")).arg("tree"));
+    assert!(
+        nowhere.stderr.contains("/.pi/agent/sessions, ") && nowhere.stderr.contains(" do not exist: "),
+        "{nowhere:?}"
+    );
+}
+
+#[test]
+fn current_session_is_that_of_the_agent_that_runs_the_command() {
+    let home = Home::new();
+    fs::write(home.path("shop/own.jsonl"), home.session("own")).unwrap();
+    let own = home.path("shop/own.jsonl").display().to_string();
+    let run = |variables: &[(&str, &str)], line: &str| {
+        let mut command = support::command();
+        command.env("HOME", home.path("")).current_dir(home.path("shop")).envs(variables.iter().copied());
+        finish(command.args(line.split_whitespace()))
+    };
+    let (by_file, by_id) = (("PI_SESSION_FILE", &*own), ("PI_SESSION_ID", ID));
+    for (variables, file) in [
+        (vec![by_file], own.clone()),
+        (vec![by_id], home.file().display().to_string()),
+        (vec![by_id, by_file], own.clone()),
+    ] {
+        assert!(run(&variables, "context current").ok().starts_with(&format!("session   {file}\n")), "{variables:?}");
+        let told = run(&variables, "label current @ here").ok();
+        assert!(told.ends_with(&format!("\nin {file}\n")), "{told}");
+    }
+    let missing = run(&[("PI_SESSION_FILE", "/gone.jsonl")], "tree current");
+    assert_eq!(missing.stderr, "error: /gone.jsonl: cannot open: it does not exist\n");
+    for variables in [&[][..], &[("PI_SESSION_FILE", ""), ("PI_SESSION_ID", "")]] {
+        assert!(run(variables, "tree current").stderr.starts_with("error: no session is current: "));
+    }
+}
+
+#[test]
+fn a_name_without_its_ending_is_hinted_at() {
+    let home = Home::new();
+    fs::write(home.path("shop/demo.jsonl"), home.session("own")).unwrap();
+    for line in ["tree demo", "tree ./demo", "check demo", "label demo @ x", "migrate demo"] {
+        let run = home.run(line);
+        let word = if line.contains("./") { "./demo.jsonl" } else { "demo.jsonl" };
+        assert!(run.code == 2 && run.stderr.contains(&format!("hint: did you mean `{word}`?")), "{line}: {run:?}");
     }
 }

@@ -13,6 +13,7 @@ use crate::support::{self, Run};
 
 mod completions;
 mod context;
+mod elsewhere;
 mod errors;
 mod foreign;
 mod lists;
@@ -21,6 +22,8 @@ mod naming;
 mod pipes;
 mod rows;
 mod search;
+mod sessions;
+mod several;
 mod snapshots;
 mod views;
 

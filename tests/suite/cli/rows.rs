@@ -301,7 +301,7 @@ fn heading_has_session_facts() {
         out.lines().next().unwrap_or_default().to_owned()
     };
     let titled = HEADER.replace("}", ",\"title\":\"From the header\"}");
-    let slot = r#"{"type":"title","v":1,"title":"From the slot"}"#;
+    let slot = r#"{"type":"title","v":1,"title":"From the slot","updatedAt":"","pad":""}"#;
     let info = entry("session_info", "ffff0000", "aaaa1111", r#""name":"From the info""#);
     let one = message("aaaa1111", "", "user", "the  prompt");
     let rest = "  ·  s-1  ·  v3  ·  1 entry, 1 branch  ·  ~/shop";

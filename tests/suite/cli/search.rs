@@ -59,6 +59,45 @@ fn search_needs_all_words_in_any_order() {
 }
 
 #[test]
+fn search_finds_phrases() {
+    check("\"retry with a\"", &["id04"]);
+    check("\"with  A\" tried", &["id04"]);
+    check("\"retry deadline\"", &[]);
+    // Quotes within a word are looked for.
+    check("retry\"", &[]);
+    // The forms of a row are texts of their own.
+    check("\"thanks user\"", &[]);
+}
+
+#[test]
+fn search_finds_patterns() {
+    let check = |pattern: &str, expected: &[&str]| {
+        let args = ["tree", "s.jsonl", "--filter", "all", "--format", "jsonl", "--regex", "--search", pattern];
+        assert_eq!(ids(&session().args(args).found()), expected, "{pattern}");
+    };
+    check(r"\b\d{3} passed", &["id07"]);
+    check(r"(?i)^tried .*y with$", &[]);
+    check(r"(?im)^tried .*y with$", &["id04"]);
+    check("retry", &[]);
+    check("Gr.+e: 4[2-9]", &["id03"]);
+    check("^user$", &["id01", "id09"]);
+    check("Thanks.Thanks", &[]);
+}
+
+#[test]
+fn bad_pattern_is_misuse() {
+    let run = session().run("tree s.jsonl --search a(b --regex");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    let message = "error: `a(b` cannot be searched for as a regular expression: unclosed group at character 2\n";
+    assert_eq!(run.stderr, format!("{message}hint: without `--regex` the words are searched for as they are\n"));
+    let run = session().run("tree s.jsonl --search a(b --regex --json");
+    assert!(run.stderr.starts_with(r#"{"error":{"kind":"usage","message":"`a(b` cannot"#), "{run:?}");
+    assert_eq!(session().run("tree s.jsonl --regex").code, 2);
+    let run = session().run("tree s.jsonl --search nothing.has --regex");
+    assert_eq!(run.stderr, "hint: no entry that is shown matches: nothing.has\n");
+}
+
+#[test]
 fn search_without_words_finds_everything() {
     check("", &["id01", "id02", "id03", "id04", "id05", "id06", "id07", "id08", "id09"]);
     check("  ", &["id01", "id02", "id03", "id04", "id05", "id06", "id07", "id08", "id09"]);

@@ -37,7 +37,8 @@ fn all_formats_of_a_view_have_same_rows() {
         assert_eq!(ids(&objects), expected, "{options}");
         let leaf = options.find("--leaf").map_or("", |at| &options[at..]);
         let all = scratch.run(&format!("tree s.jsonl --format jsonl --filter all {leaf}")).json_lines();
-        for object in objects {
+        for mut object in objects {
+            object.as_object_mut().unwrap().remove("match");
             assert!(all.contains(&object), "{options}: {object}");
         }
         for format in ["text", "table"] {
@@ -101,21 +102,22 @@ fn tips_show_one_row_per_branch() {
             "cccc0002  2026-01-01 00:00  2 messages  • user: short way",
         ]
     );
-    let expected = json!([
-        {"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4, "forkId": "aaaa0004",
-         "leaf": false, "text": "long way"},
-        {"id": "cccc0002", "timestamp": "2026-01-01T00:00:05.000Z", "messages": 2, "forkId": "aaaa0004",
-         "leaf": true, "text": "short way"},
-    ]);
-    assert_eq!(scratch.run("tree s.jsonl --tips --json").json(), expected);
-    assert_eq!(scratch.run("tree s.jsonl --tips --format jsonl").json_lines(), *expected.as_array().unwrap());
-    let tips = scratch.run("tree s.jsonl --tips --json --filter labeled-only").json();
-    let expected = json!([{"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4,
-        "forkId": "aaaa0004", "leaf": false, "text": "long way"}]);
-    assert_eq!(tips, expected);
+    let none = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": 0.0});
+    let tips = [
+        json!({"id": "bbbb0005", "timestamp": "2026-01-01T00:00:09.000Z", "messages": 4, "turns": 2, "usage": none,
+            "whole": {"messages": 8, "turns": 4, "usage": none}, "forkId": "aaaa0004", "leaf": false, "text": "long way"}),
+        json!({"id": "cccc0002", "timestamp": "2026-01-01T00:00:05.000Z", "messages": 2, "turns": 1, "usage": none,
+            "whole": {"messages": 6, "turns": 3, "usage": none}, "forkId": "aaaa0004", "leaf": true, "text": "short way"}),
+    ];
+    assert_eq!(scratch.run("tree s.jsonl --tips --json").json(), json!(tips));
+    assert_eq!(scratch.run("tree s.jsonl --tips --format jsonl").json_lines(), tips);
+    // A search is for the branches that hold a hit.
+    assert_eq!(scratch.run("tree s.jsonl --tips --search way --json").json(), json!(tips));
+    assert_eq!(scratch.run("tree s.jsonl --tips --search LONG --json").json(), json!([tips[0]]));
+    assert_eq!(scratch.run("tree s.jsonl --tips --json --filter labeled-only").json(), json!([tips[0]]));
     assert_eq!(scratch.run("tree s.jsonl --tips --json --filter labeled-only --path").json(), Value::Array(vec![]));
     let table = rows(&scratch, "--tips --format table");
-    assert_eq!(table[1], "cccc0002  2026-01-01 00:00         2  • user: short way");
+    assert_eq!(table[1], "cccc0002  2026-01-01 00:00         2      1  • user: short way");
 }
 
 #[test]
@@ -180,9 +182,15 @@ fn search_shows_the_matching_text() {
     assert_eq!(rows[2], "aaaa0003  • [compaction: 9k tokens] … A needle was found  ← leaf");
     let table = scratch.run("tree s.jsonl --search needle --format table --width 80").ok();
     assert_eq!(table.lines().filter(|line| line.to_lowercase().contains("needle")).count(), 3, "{table}");
-    // For scripts the text stays what it is.
+    // For scripts the text stays what it is, and the place is beside it.
     let objects = scratch.run("tree s.jsonl --search needle --format jsonl").json_lines();
     assert_eq!(objects[2]["text"], "[compaction: 9k tokens]");
+    assert_eq!(objects[2]["match"], "A needle was found");
+    let found = objects[0]["match"].as_str().unwrap();
+    assert!(found.starts_with("hay hay") && found.contains(" hay the NEEDLE \u{1b}[1mhay "), "{found}");
+    // The row as people see it is searched, and so is the label.
+    let objects = scratch.args(["tree", "s.jsonl", "--search", "\"user: find\"", "--format", "jsonl"]).json_lines();
+    assert_eq!(objects[0]["match"].as_str().map(|found| &found[..14]), Some("user: Find it:"));
     // Where there is room for them, all words are to be seen.
     let out = scratch.run("tree s.jsonl --search needle --color always").ok();
     assert_eq!(out.matches("\u{1b}[1m\u{1b}[4m").count(), 3, "{out}");

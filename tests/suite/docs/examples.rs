@@ -67,7 +67,7 @@ impl Scene {
         let own =
             format!("'{}' \"$@\"\ncode=$?\necho $code >> ../codes\nexit $code", env!("CARGO_BIN_EXE_session-tree"));
         scene.program("session-tree", &own);
-        for model in ["pi", "llm", "ollama"] {
+        for model in ["curl", "pi", "llm", "ollama", "npm"] {
             scene.program(model, "head -c 400");
         }
         for (name, stand_in) in [
@@ -96,6 +96,8 @@ impl Scene {
         let mut shell = Command::new("sh");
         shell.args(["-ec", lines]).current_dir(self.path("work")).env_clear().stdin(Stdio::null());
         shell.env("PATH", format!("{}:{SYSTEM}", self.path("bin").display())).env("HOME", self.path("home"));
+        // As an agent would run them.
+        shell.env("PI_SESSION_FILE", self.path("home/.pi/agent/sessions/work/session.jsonl"));
         let run = finish(&mut shell);
         let codes = fs::read_to_string(self.path("codes")).unwrap_or_default();
         (run, codes.lines().map(|code| code.parse().unwrap()).collect())
@@ -188,7 +190,8 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 #[test]
 fn defaults_are_shown() {
     // These do nothing unless they are given, or say what they replace.
-    const NONE: [&str; 20] = [
+    const NONE: [&str; 21] = [
+        "family",
         "children",
         "below",
         "search",

@@ -134,7 +134,7 @@ fn an_unknown_topic_says_what_there_is() {
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
     let message = "error: there is no help on `fromat`: it is not a topic and not a command\n";
     let hint = "hint: did you mean `format`? topics are format, rules, naming, json, checks, hooks, agents, writing; ";
-    assert!(refused.stderr.starts_with(&format!("{message}{hint}commands are tree, ")), "{}", refused.stderr);
+    assert!(refused.stderr.starts_with(&format!("{message}{hint}commands are list, ")), "{}", refused.stderr);
     assert!(run(["help", "zebra"]).stderr.contains("\nhint: topics are "));
     // What is typed does nothing on the terminal.
     assert!(!run(["help", "\u{1b}[31m"]).stderr.contains('\u{1b}'));

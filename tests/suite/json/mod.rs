@@ -3,13 +3,14 @@
 //! so.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, UNIX_EPOCH};
 
 use clap::CommandFactory;
 use serde_json::Value;
 use session_tree::cli::Cli;
-use session_tree::core::migrate::file::Status;
+use session_tree::core::migrate::file::MigrationStatus;
 
 use crate::cli::{HEADER, Scratch, entry, label, message};
 use crate::support::{Run, data};
@@ -20,15 +21,22 @@ mod page;
 /// Command lines, the type of what `--json` prints, and of a line of `--format jsonl`; they are run one
 /// after the other.
 const RUNS: &[(&str, &str, &str)] = &[
+    ("list s.jsonl older.jsonl store", "[Session]", "Session"),
+    ("list store --long", "[Session]", "Session"),
+    ("list store --search nothing-has-this", "[Session]", "Session"),
+    ("list s.jsonl missing.jsonl --long", "[Session]", "Session"),
     ("tree s.jsonl --filter all", "[Node]", "Row"),
     ("tree s.jsonl --filter all --full", "[Node]", "Row"),
     ("tree s.jsonl --search two", "[Node]", "Row"),
+    ("tree s.jsonl --search tw+o --regex", "[Node]", "Row"),
     ("tree s.jsonl --search nothing-has-this", "[Node]", "Row"),
     ("tree empty.jsonl", "[Node]", "Row"),
     ("tree foreign.jsonl", "", ""),
     ("tree s.jsonl --entry u1", "object", "object"),
     ("tree s.jsonl --entry u1 --entry @", "[object]", "object"),
     ("tree s.jsonl --tips", "[Tip]", "Tip"),
+    ("tree s.jsonl empty.jsonl --filter all", "[SessionTree]", "Row"),
+    ("tree s.jsonl empty.jsonl --tips", "[SessionTree]", "Tip"),
     ("tree empty.jsonl --tips", "[Tip]", "Tip"),
     ("context s.jsonl", "Context", ""),
     ("context s.jsonl --root", "Context", ""),
@@ -38,6 +46,8 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("context s.jsonl --stats --leaf k1", "Stats", ""),
     ("context s.jsonl --stats --leaf r1", "Stats", ""),
     ("context s.jsonl --stats --root", "Stats", ""),
+    ("context s.jsonl --stats --all", "Stats", ""),
+    ("context s.jsonl empty.jsonl --stats", "[Stats]", ""),
     ("context s.jsonl --diff u1", "Difference", ""),
     ("context s.jsonl --diff @", "Difference", ""),
     ("context s.jsonl --diff u4 --leaf u1", "Difference", ""),
@@ -49,6 +59,7 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("label s.jsonl u1 new", "LabelChange", "LabelChange"),
     ("label s.jsonl u1 newer", "LabelChange", "LabelChange"),
     ("label s.jsonl u1 --clear", "LabelChange", "LabelChange"),
+    ("label s.jsonl u2 new --move", "LabelChange", "LabelChange"),
     ("label s.jsonl --from list", "[LabelChange]", "LabelChange"),
     ("label s.jsonl gone x", "", ""),
     ("navigate s.jsonl u2 --dry-run", "Move", ""),
@@ -150,6 +161,20 @@ fn scratch() -> Scratch {
         fs::set_permissions(scratch.path(hook), fs::Permissions::from_mode(0o755)).unwrap();
     }
     fs::create_dir(scratch.path("none")).unwrap();
+    fs::create_dir(scratch.path("store")).unwrap();
+    let named =
+        HEADER.replace("\"version\":3", "\"version\":3,\"title\":\"Named\",\"parentSession\":\"store/a.jsonl\"");
+    let nameless = "{\"type\":\"session\",\"version\":3,\"id\":\"a\"}\n".to_owned();
+    for (name, text) in
+        [("a", nameless), ("b", format!("{named}\n{user}\n")), ("bad", "{\"type\":\"session\"}\n".to_owned())]
+    {
+        fs::write(scratch.path("store").join(name).with_extension("jsonl"), text).unwrap();
+    }
+    // `list` goes by the time of writing.
+    for file in ["s.jsonl", "older.jsonl", "store/a.jsonl", "store/b.jsonl", "store/bad.jsonl"] {
+        let file = File::options().append(true).open(scratch.path(file)).unwrap();
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(1_767_225_600)).unwrap();
+    }
     scratch
 }
 
@@ -260,7 +285,7 @@ fn a_value_of_another_shape_is_found() {
 
 #[test]
 fn the_page_names_every_status_of_a_migration() {
-    let statuses: Vec<_> = Status::ALL.iter().map(|status| format!("`{}`", status.name())).collect();
+    let statuses: Vec<_> = MigrationStatus::ALL.iter().map(|status| format!("`{}`", status.name())).collect();
     let (last, rest) = statuses.split_last().unwrap();
     let words = PAGE.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&format!("`status` is {} or {last}.", rest.join(", "))), "{statuses:?}");

@@ -24,7 +24,7 @@ use session_tree::ui::tree::TreeText;
 use super::random::{self, Random};
 use super::{SESSIONS, ids, stored, support};
 
-const WORDS: LoadOptions<'static> = LoadOptions { words: &|_| true, calls: true };
+const WORDS: LoadOptions<'static> = LoadOptions { words: &|_| true, calls: true, usage: true };
 
 fn load(bytes: &[u8], keep: LoadOptions<'_>, jobs: usize) -> session_tree::core::error::Result<Session> {
     Session::load(Source::spool(bytes).unwrap(), keep, jobs)
@@ -157,7 +157,7 @@ fn exercise(session: &Session) {
             assert!(is_safe(&text.row(at, &bodies.words(row.node).unwrap())));
         }
         let context = context::build(&mut bodies, leaf).unwrap();
-        for (at, &item) in context.messages.iter().enumerate() {
+        for (at, item) in context.messages.iter().enumerate() {
             let (mut stored, mut sent) = (Vec::new(), Vec::new());
             message::write(&mut stored, &mut bodies, item).unwrap();
             message::write_for_model(&mut sent, Raw::new(&stored));

@@ -130,7 +130,8 @@ impl Model {
         let mut problems = BTreeMap::<_, Vec<usize>>::new();
         let mut note = |kind: &'static str, line: usize| problems.entry(kind).or_default().push(line);
         let mut lines = well_formed(bytes, &mut note);
-        let slot = lines.first().filter(|line| kind_of(&line.object) == "title").map(|line| line.object.clone());
+        let slot = lines.first().filter(|line| line.number == 1 && is_slot(&line.object));
+        let slot = slot.map(|line| line.object.clone());
         if slot.is_some() {
             lines.remove(0);
         }
@@ -161,7 +162,7 @@ impl Model {
         }
         let name = name(slot.as_ref(), &header, &lines);
         let mut model = Self { version, name, nodes, problems: BTreeMap::new() };
-        model.set_parents(&mut note);
+        model.set_parents(header["id"].as_str().unwrap_or_default(), &mut note);
         model.cut_cycles(&mut note);
         model.problems = problems;
         model
@@ -179,7 +180,7 @@ impl Model {
         self.nodes.iter().find(|node| node.id == id)
     }
 
-    fn set_parents(&mut self, note: &mut impl FnMut(&'static str, usize)) {
+    fn set_parents(&mut self, session_id: &str, note: &mut impl FnMut(&'static str, usize)) {
         let ids: Vec<_> = self.nodes.iter().map(|node| node.id.clone()).collect();
         for (at, node) in self.nodes.iter_mut().enumerate() {
             if self.version == 1 {
@@ -190,6 +191,7 @@ impl Model {
             match named {
                 Some(parent) if parent == node.id => note("cycle", node.line),
                 Some(parent) if ids.contains(&parent) => node.parent = Some(parent),
+                Some(parent) if parent == session_id => {}
                 Some(parent) => {
                     note("orphan", node.line);
                     node.missing = Some(parent);
@@ -510,6 +512,15 @@ fn fresh_id(header: &Value, lines: &[Line], index: usize, nodes: &[Node]) -> Str
     let candidates = std::iter::once(ordinal.to_string()).chain(more);
     let ids = candidates.map(|name| Uuid::new_v5(&namespace, name.as_bytes()).simple().to_string()[..8].to_owned());
     ids.into_iter().find(|id| !taken.contains(id.as_str())).unwrap()
+}
+
+/// Whether omp takes a line for the title slot.
+fn is_slot(line: &Value) -> bool {
+    let source = &line["source"];
+    kind_of(line) == "title"
+        && line["v"].as_f64() == Some(1.0)
+        && ["title", "updatedAt", "pad"].iter().all(|name| line[name].is_string())
+        && (line.get("source").is_none() || source == "auto" || source == "user")
 }
 
 fn name(slot: Option<&Value>, header: &Value, lines: &[Line]) -> Option<String> {

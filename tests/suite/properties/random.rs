@@ -116,7 +116,7 @@ impl Writer {
         }
         if self.random.percent(15) {
             let title = self.random.pick(&[r#""slot""#, r#""""#, r#"" ""#, "null"]);
-            lines.push(format!(r#"{{"type":"title","v":1,"title":{title},"pad":"    "}}"#));
+            lines.push(format!(r#"{{"type":"title","v":1,"title":{title},"updatedAt":"","pad":"    "}}"#));
         }
         if self.random.percent(8) {
             lines.push(r#"{"type":"othertool","note":1}"#.to_owned());
@@ -126,7 +126,7 @@ impl Writer {
         }
         if self.random.percent(4) {
             // A slot only if nothing stands before it.
-            lines.push(r#"{"type":"title","title":"late slot"}"#.to_owned());
+            lines.push(r#"{"type":"title","v":1,"title":"late slot","updatedAt":"","pad":""}"#.to_owned());
         }
         lines
     }

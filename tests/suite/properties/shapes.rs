@@ -105,7 +105,11 @@ fn tips_are_the_ends_of_all_branches() {
                 assert_eq!(tip.fork, fork.map(|at| path[at + 1]));
                 let own = &path[..fork.map_or(path.len(), |at| at + 1)];
                 let is_message = |node: &&NodeId| session.traits(**node).kind.name() == Some("message");
-                assert_eq!(tip.messages, own.iter().filter(is_message).count());
+                let is_turn = |node: &&NodeId| session.is_user(**node);
+                for (totals, part) in [(tip.own, own), (tip.whole, &path[..])] {
+                    assert_eq!(totals.messages, part.iter().filter(is_message).count());
+                    assert_eq!(totals.turns, part.iter().filter(is_turn).count());
+                }
                 let talk = own.iter().position(|&node| session.traits(node).kind.is_conversation());
                 assert_eq!(tip.node, talk.map_or(tip.end, |at| own[at]));
                 let first = own.iter().rev().copied().find(|&node| session.is_user(node));

@@ -14,7 +14,7 @@ use crate::support::data;
 use crate::terminal::pty::Terminal;
 
 /// Command lines that print text or tables of `s.jsonl`, `old.jsonl`, and a folder `sessions`.
-const LINES: [&str; 33] = [
+const LINES: [&str; 38] = [
     "tree s.jsonl",
     "tree s.jsonl --filter all",
     "tree s.jsonl --filter no-tools --root",
@@ -32,9 +32,14 @@ const LINES: [&str; 33] = [
     "context s.jsonl",
     "context s.jsonl --root",
     "context s.jsonl --stats",
+    "context s.jsonl --stats --all",
+    "context s.jsonl sessions --stats",
     "context s.jsonl --diff @~3",
     "context s.jsonl --leaf @~3",
     "context old.jsonl",
+    "list .",
+    "list . --long",
+    "list . --long --format table",
     "label s.jsonl",
     "label s.jsonl @~1 again --force",
     "branch s.jsonl",
@@ -57,7 +62,7 @@ const FAILING: [&str; 9] = [
     "tree s.jsonl --search qqqq",
     "tree missing.jsonl",
     "tree s.jsonl --filter nothing",
-    "tree sessions",
+    "label sessions",
     "label s.jsonl @ ",
     "navigate s.jsonl nowhere",
     "check missing.jsonl",

@@ -99,7 +99,7 @@ fn hostile() -> (Scratch, Vec<String>) {
     }
     let ids: Vec<_> = (0..bodies.len()).map(|at| format!("entry{at:02}{EVIL}")).collect();
     let mut lines = vec![
-        json!({"type": "title", "title": evil("slot")}),
+        json!({"type": "title", "v": 1, "title": evil("slot"), "updatedAt": evil("then"), "pad": ""}),
         json!({"type": "session", "version": 3, "id": evil("session"), "cwd": evil("/home/mia"), "title": evil("title")}),
         json!({"type": "session", "id": evil("second")}),
         json!({"type": evil("foreign")}),
@@ -145,6 +145,9 @@ fn printing(ids: &[String]) -> Vec<Vec<String>> {
         "tree s.jsonl --filter all --depth 3",
         "tree s.jsonl --filter all --tips",
         "tree s.jsonl --filter all --tips --format table",
+        "tree s.jsonl . --filter all --search a",
+        "tree s.jsonl . --filter all --format table",
+        "context s.jsonl . --stats",
         "tree s.jsonl --filter all --format dot",
         "tree s.jsonl --filter all --format mermaid",
         "context s.jsonl",

@@ -5,6 +5,8 @@ use std::fs;
 use std::io::Write;
 use std::process::{ChildStdin, Stdio};
 
+use rustix::process::Signal;
+
 use crate::cli::Scratch;
 use crate::support::{data, run_with_input};
 use crate::terminal::pty::Terminal;
@@ -55,5 +57,20 @@ fn progress_is_shown_on_terminal_and_cleared_before_output() {
     for (option, waiting) in silent {
         let printed = waiting.finish();
         assert!(!printed.contains("reading") && !printed.contains(CLEAR), "{option}: {printed}");
+    }
+}
+
+#[test]
+fn interrupted_load_clears_its_line_and_ends_by_the_signal() {
+    let scratch = Scratch::bytes(b"");
+    for signal in [Signal::INT, Signal::TERM] {
+        let Waiting(mut terminal, _stdin) = Waiting::start(&scratch, &["tree", "-"]);
+        terminal.read_until(|printed| printed.contains("so far"));
+        terminal.kill(signal);
+        let (printed, code) = terminal.finish();
+        // A program that is ended by a signal has no exit code.
+        assert_eq!(code, -1, "{printed}");
+        let (shown, rest) = printed.rsplit_once(CLEAR).expect("the line is cleared");
+        assert!(shown.contains("so far") && rest.is_empty(), "{printed:?}");
     }
 }

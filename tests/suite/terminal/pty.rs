@@ -50,6 +50,12 @@ impl Terminal {
         self.printed = String::from_utf8(bytes).unwrap();
     }
 
+    /// Sends the program a signal.
+    pub fn kill(&self, signal: rustix::process::Signal) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, signal).unwrap();
+    }
+
     /// Returns the standard input of the program, if it is a pipe.
     pub fn stdin(&mut self) -> Option<std::process::ChildStdin> {
         self.child.stdin.take()

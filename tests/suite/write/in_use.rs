@@ -17,7 +17,7 @@ const V1: &str = "{\"type\":\"session\",\"id\":\"h\"}\n{\"type\":\"message\",\"m
 /// Command lines that append to [`forked`].
 const APPENDING: [&str; 4] = [
     "label s.jsonl u1 x --json",
-    "label s.jsonl u1 --clear --json",
+    "label s.jsonl b1 y --json",
     "navigate s.jsonl u1 --save --json",
     "navigate s.jsonl u1 --summary x --json",
 ];
@@ -159,8 +159,8 @@ fn writer_that_opens_and_closes_per_line_does_not_count() {
             }
             count
         });
-        for _ in 0..25 {
-            scratch.run(APPENDING[0]).ok();
+        for at in 0..25 {
+            scratch.run(&format!("label s.jsonl u1 x{at} --json")).ok();
         }
         is_over.store(true, Ordering::Relaxed);
         let count = writer.join().unwrap();

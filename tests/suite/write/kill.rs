@@ -48,11 +48,12 @@ impl Killer {
 #[test]
 fn killed_label_leaves_whole_line_or_none() {
     let scratch = forked();
-    let line = "label s.jsonl u1 mark --lock-timeout 5";
-    let mut killer = Killer::new(&scratch, line);
-    for _ in 0..KILLS {
+    // A label that is there already would not be written again.
+    let line = |name: &str| format!("label s.jsonl u1 {name} --lock-timeout 5");
+    let mut killer = Killer::new(&scratch, &line("first"));
+    for at in 0..KILLS {
         let old = bytes(&scratch);
-        let is_done = killer.run(&scratch, line);
+        let is_done = killer.run(&scratch, &line(&format!("mark-{at}")));
         let new = bytes(&scratch);
         assert!(new.starts_with(&old), "what was there changed");
         let added = &new[old.len()..];
@@ -64,7 +65,7 @@ fn killed_label_leaves_whole_line_or_none() {
         // At worst an unfinished last line.
         assert!(is_whole || !added.contains(&b'\n'), "{}", String::from_utf8_lossy(added));
         if names(scratch.path("")) != ["s.jsonl"] || !new.ends_with(b"\n") {
-            scratch.run(line).ok();
+            scratch.run(&line(&format!("next-{at}"))).ok();
             assert_eq!(appended(&new, &bytes(&scratch)).len(), 1);
             assert_eq!(names(scratch.path("")), ["s.jsonl"], "the next run does not clear up");
         }

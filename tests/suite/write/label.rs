@@ -45,8 +45,10 @@ fn hidden_or_duplicate_label_gets_hint() {
     let hints = |line: &str| scratch.run(line).stderr;
     assert_eq!(hints("label s.jsonl u1 one"), "");
     assert!(hints("label s.jsonl m1 two").contains("`tree` hides entry m1"));
-    assert!(hints("label s.jsonl u2 one").contains("1 other entry has this label, too"));
+    assert!(hints("label s.jsonl u2 one").starts_with("warning: s.jsonl: 1 other entry has this label, too"));
     assert_eq!(hints("label s.jsonl u2 one --quiet"), "");
+    assert_eq!(warnings(&scratch.run("label s.jsonl u2 one --json")), ["shared-label"]);
+    assert_eq!(hints("label s.jsonl u2 one --move"), "");
     assert_eq!(hints("label s.jsonl m1 --clear"), "");
 }
 
@@ -74,7 +76,7 @@ fn label_is_child_of_leaf_and_becomes_leaf() {
     let first = one(&scratch, &["u1", "start"]);
     let second = one(&scratch, &["@", "last"]);
     assert_eq!(second["parentId"], first["id"]);
-    assert_eq!(second["targetId"], first["id"], "`@` is the leaf: the first label");
+    assert_eq!(second["targetId"], "b2", "`@` is what the first label hangs at");
     assert_ne!(first["id"], second["id"]);
 }
 
@@ -87,17 +89,60 @@ fn clear_writes_label_entry_without_name() {
     assert_eq!(scratch.run("label s.jsonl u1").ok(), "");
     let told = scratch.run("label s.jsonl u1 --clear --json").json();
     assert_eq!(keys(&told), ["label", "path", "targetId", "was", "written"]);
-    assert_eq!(told["label"], Value::Null);
+    assert_eq!((&told["label"], &told["was"], &told["written"]), (&Value::Null, &Value::Null, &json!([])));
     assert_eq!(told["targetId"], "u1");
 }
 
 #[test]
-fn setting_same_label_and_clearing_none_still_append() {
+fn setting_same_label_and_clearing_none_write_nothing() {
     let scratch = forked();
-    for args in [["u1", "same"], ["u1", "same"], ["a1", "--clear"], ["a1", "--clear"]] {
-        one(&scratch, &args);
+    one(&scratch, &["u1", "same"]);
+    let old = bytes(&scratch);
+    for (args, label) in [("u1 same", json!("same")), ("a1 --clear", Value::Null), ("u1 same --move", json!("same"))] {
+        let told = scratch.run(&format!("label s.jsonl --json {args}")).json();
+        assert_eq!((&told["label"], &told["was"], &told["written"]), (&label, &label, &json!([])), "{args}");
+        untouched(&scratch, &old);
     }
-    assert_eq!(lines(&bytes(&scratch)).len(), 8 + 4);
+    for (args, told) in [
+        ("u1 same", "nothing written: u1 has this label  [same] user: first\n"),
+        ("a1 --clear", "nothing written: a1 has no label  assistant: one\n"),
+    ] {
+        let run = scratch.run(&format!("label s.jsonl {args}"));
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, told, ""), "{args}");
+    }
+    // Then the leaf does not move either.
+    for option in ["--leaf t2", "--leaf b1", "--root"] {
+        let run = scratch.run(&format!("label s.jsonl u1 same --json {option}"));
+        assert_eq!((run.code, warnings(&run)), (0, vec!["noop".to_owned()]), "{option}");
+        untouched(&scratch, &old);
+    }
+}
+
+#[test]
+fn moved_label_is_cleared_elsewhere_in_same_append() {
+    let scratch = forked();
+    for target in ["u1", "b1"] {
+        one(&scratch, &[target, "green"]);
+    }
+    let old = bytes(&scratch);
+    let told = scratch.run("label s.jsonl a1 green --move --json").json();
+    let new = appended(&old, &bytes(&scratch));
+    let ids: Vec<_> = new.iter().map(|line| line["id"].clone()).collect();
+    assert_eq!((&told["takenFrom"], &told["written"]), (&json!(["u1", "b1"]), &json!(ids)));
+    let targets: Vec<_> = new.iter().map(|line| (line["targetId"].as_str().unwrap(), line.get("label"))).collect();
+    assert_eq!(targets, [("u1", None), ("b1", None), ("a1", Some(&json!("green")))]);
+    assert_eq!((&new[1]["parentId"], &new[2]["parentId"]), (&ids[0], &ids[1]));
+    assert_eq!(scratch.run("label s.jsonl label:green --json").json()["id"], "a1");
+    // What has it keeps it, and the others lose it all the same.
+    one(&scratch, &["u1", "green"]);
+    let run = scratch.run("label s.jsonl a1 green --move");
+    assert_eq!(run.ok(), "a1 had the label  [green] (taken from u1) assistant: one\n");
+    assert_eq!(lines(&bytes(&scratch)).last().unwrap()["targetId"], "u1");
+    let told = scratch.run("label s.jsonl u1 green --move").ok();
+    assert_eq!(told, "labelled u1  [green] (taken from a1) user: first\n");
+    for args in ["u1 --move", "--move", "u1 --clear --move"] {
+        assert_eq!(scratch.run(&format!("label s.jsonl {args}")).code, 2, "{args}");
+    }
 }
 
 #[test]
@@ -132,10 +177,19 @@ fn conflicting_arguments_are_refused() {
 
 #[test]
 fn label_on_standard_input_is_refused() {
-    for args in [&["label", "-", "u1", "x"][..], &["label", "-", "u1", "--clear"], &["label", "-", "--from", "x"]] {
-        let run = support::run_with_input([args, &["--json"]].concat(), &bytes(&forked()));
-        assert_eq!(error(&run)["kind"], "usage", "{args:?}");
+    for args in [&["u1", "x"][..], &["u1", "--clear"], &["--from", "x"]] {
+        for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+            let run = support::run_with_input([&["label", name], args, &["--json"]].concat(), &bytes(&forked()));
+            assert_eq!(error(&run)["message"], "cannot write into standard input", "{name} {args:?}");
+        }
     }
+    // Also if it is a file.
+    let scratch = forked();
+    let old = bytes(&scratch);
+    let mut command = scratch.command(["label", "/dev/stdin", "u1", "x", "--json"]);
+    command.stdin(fs::File::open(scratch.path("s.jsonl")).unwrap());
+    assert_eq!(error(&support::finish(&mut command))["kind"], "usage");
+    untouched(&scratch, &old);
 }
 
 #[test]
@@ -163,7 +217,8 @@ fn leaf_option_on_active_path_does_not_warn() {
 fn text_output_says_what_was_labelled_or_cleared() {
     let scratch = forked();
     assert_eq!(scratch.run("label s.jsonl u1 start").ok(), "labelled u1  [start] user: first\n");
-    assert_eq!(scratch.run("label s.jsonl u1 --clear").ok(), "cleared the label of u1  user: first\n");
+    assert_eq!(scratch.run("label s.jsonl u1 next").ok(), "labelled u1  [next] (was [start]) user: first\n");
+    assert_eq!(scratch.run("label s.jsonl u1 --clear").ok(), "cleared the label of u1  (was [next]) user: first\n");
 }
 
 #[test]
@@ -280,9 +335,14 @@ fn foreign_last_line_is_not_a_parent() {
 fn parent_id_with_escapes_is_written_as_json() {
     let id = r#"we\"ird \ud83d\\ é"#;
     let scratch = Scratch::new(&[message("u1", "", "user", "x"), entry("custom", id, "u1", "")]);
-    let line = one(&scratch, &["@", "odd"]);
-    assert_eq!(line["parentId"], line["targetId"]);
-    assert_eq!(line["targetId"], "we\"ird \u{fffd}\\ é");
+    let old = bytes(&scratch);
+    let told = scratch.run("label s.jsonl @ odd").stdout;
+    assert!(told.starts_with("labelled we\"ird \u{fffd}\\ é  [odd]"), "{told}");
+    let line = String::from_utf8(bytes(&scratch).split_off(old.len())).unwrap();
+    // Agents find the entry by the very surrogate.
+    for name in ["parentId", "targetId"] {
+        assert!(line.contains(&format!(r#""{name}":"{id}""#)), "{line}");
+    }
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn labels_from_list_are_chained_in_its_order() {
     let old = bytes(&scratch);
     let told = from(&scratch, b"u1\tstart\n\nlabel:none~0\t\n"[..9].as_ref(), &[]).json();
     assert_eq!(told.as_array().unwrap().len(), 1);
-    let told = from(&scratch, b"u1\tone\r\n\n  \nuser:2\ttwo words\n@~1\tthree\nu1\tfour", &[]).json();
+    let told = from(&scratch, b"u1\tone\r\n\n  \nuser:2\ttwo words\n@\tthree\nu1\tfour", &[]).json();
     let new = appended(&old, &bytes(&scratch));
     let rows: Vec<Value> = told.as_array().unwrap().clone();
     assert_eq!(rows.iter().map(keys).collect::<Vec<_>>(), vec![["label", "path", "targetId", "was", "written"]; 4]);
@@ -62,7 +62,7 @@ fn list_can_come_from_standard_input() {
 #[test]
 fn entries_of_list_are_resolved_before_any_write() {
     let scratch = forked();
-    from(&scratch, b"u1\tone\n@\ttwo\n@\tthree\n", &[]).ok();
+    assert_eq!(from(&scratch, b"u1\tone\n@\ttwo\n@\tthree\n", &[]).code, 0);
     let new = lines(&bytes(&scratch));
     assert_eq!(new[9]["targetId"], "b2", "`@` is the leaf as the file was read");
     assert_eq!(new[10]["targetId"], "b2");
@@ -112,6 +112,22 @@ fn unreadable_list_is_reported() {
     let error = refused(&scratch, &old, &run, "io");
     assert_eq!(error["path"], "/nonexistent/list");
     refused(&scratch, &old, &from(&scratch, b"u1\t\xff\n", &[]), "io");
+}
+
+#[test]
+fn list_writes_what_is_not_there_yet() {
+    let scratch = forked();
+    from(&scratch, b"u1\tone\na1\ttwo\n", &[]).ok();
+    let old = bytes(&scratch);
+    let told = from(&scratch, b"u1\tone\na1\tthree\na1\tthree\nb2\tone\n", &["--move"]).json();
+    let written: Vec<_> = told.as_array().unwrap().iter().map(|row| row["written"].as_array().unwrap().len()).collect();
+    assert_eq!(written, [0, 1, 0, 2]);
+    assert_eq!(appended(&old, &bytes(&scratch)).len(), 3);
+    assert_eq!((&told[2]["was"], &told[3]["takenFrom"]), (&json!("three"), &json!(["u1"])));
+    // The same list again writes nothing.
+    let old = bytes(&scratch);
+    assert_eq!(from(&scratch, b"a1\tthree\nb2\tone\n", &["--move"]).code, 0);
+    assert_eq!(bytes(&scratch), old);
 }
 
 #[test]

@@ -76,12 +76,9 @@ fn live_lock_holder_is_waited_for_and_named() {
     let scratch = forked();
     let old = bytes(&scratch);
     let peer = Peer::take(&scratch.path("s.jsonl")).unwrap();
-    for line in [
-        "label s.jsonl u1 x",
-        "label s.jsonl u1 --clear",
-        "navigate s.jsonl u1 --save",
-        "navigate s.jsonl u1 --summary x",
-    ] {
+    for line in
+        ["label s.jsonl u1 x", "label s.jsonl b1 y", "navigate s.jsonl u1 --save", "navigate s.jsonl u1 --summary x"]
+    {
         let start = Instant::now();
         let run = scratch.run(&format!("{line} --json --lock-timeout 0.3"));
         let error = error(&run);
@@ -150,14 +147,15 @@ fn reading_and_dry_runs_take_no_lock() {
 #[test]
 fn lock_of_dead_process_is_taken_over() {
     let scratch = forked();
-    for record in [
+    let records = [
         format!("{}:1767607201000\n", dead_pid()),
         format!("{}:99999999999999\n", dead_pid()),
         "2147483647:0\n".to_owned(),
-    ] {
+    ];
+    for (at, record) in records.iter().enumerate() {
         let old = bytes(&scratch);
         leave(&scratch, record.as_bytes(), Duration::ZERO);
-        gets_in(&scratch, &old, scratch.run("label s.jsonl u1 x --lock-timeout 0.5"));
+        gets_in(&scratch, &old, scratch.run(&format!("label s.jsonl u1 x{at} --lock-timeout 0.5")));
     }
     let scratch = Scratch::bytes(V1.as_bytes());
     leave(&scratch, format!("{}:1\n", dead_pid()).as_bytes(), Duration::ZERO);
@@ -178,10 +176,10 @@ fn invalid() -> Vec<Vec<u8>> {
 #[test]
 fn invalid_lock_record_is_taken_over_after_two_seconds() {
     let scratch = forked();
-    for record in invalid() {
+    for (at, record) in invalid().iter().enumerate() {
         let old = bytes(&scratch);
-        leave(&scratch, &record, Duration::from_millis(2100));
-        gets_in(&scratch, &old, scratch.run("label s.jsonl u1 x --lock-timeout 0.5"));
+        leave(&scratch, record, Duration::from_millis(2100));
+        gets_in(&scratch, &old, scratch.run(&format!("label s.jsonl u1 x{at} --lock-timeout 0.5")));
     }
 }
 

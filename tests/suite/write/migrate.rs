@@ -183,7 +183,7 @@ fn migration_of_odd_version_1_lines() {
 
 #[test]
 fn kept_index_of_version_1_counts_well_formed_lines() {
-    let slot = format!(r#"{{"type":"title","v":1,"title":"t","pad":"{}"}}"#, " ".repeat(210));
+    let slot = format!(r#"{{"type":"title","v":1,"title":"t","updatedAt":"","pad":"{}"}}"#, " ".repeat(195));
     let compaction = |index: &str| format!(r#"{{"type":"compaction","firstKeptEntryIndex":{index},"summary":"s"}}"#);
     let after = |at: usize, member: &str| {
         let parent = if at == 1 { "null".to_owned() } else { format!("\"#{}\"", at - 1) };

@@ -46,7 +46,7 @@ fn lock_is_not_held_while_large_file_is_read_or_copied() {
     // The first write migrates, the second appends.
     for version in [2, 3] {
         let before = fs::metadata(&path).unwrap().len();
-        let mut child = start(&mut scratch.command(["label", "s.jsonl", "e0", "x", "--quiet"]));
+        let mut child = start(&mut scratch.command(["label", "s.jsonl", "e0", &format!("x{version}"), "--quiet"]));
         let longest = longest_lock(&scratch, &mut child);
         assert_eq!(end(child).code, 0);
         assert!(longest < LONGEST, "version {version}: {longest:?}");

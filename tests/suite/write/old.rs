@@ -114,6 +114,18 @@ fn old_file_with_unfinished_line_keeps_it() {
     assert_eq!(line["parentId"], "h1");
 }
 
+/// omp takes the line after such a one for the value.
+#[test]
+fn old_file_that_wants_a_value_is_ended_by_a_brace() {
+    let old = format!("{V2}{}", r#"{"type":"message","id":"t1","parentId":"#);
+    let scratch = Scratch::bytes(old.as_bytes());
+    scratch.run("label s.jsonl u1 mark").ok();
+    let new = String::from_utf8(bytes(&scratch)).unwrap();
+    let start = String::from_utf8(migrated(old.as_bytes())).unwrap();
+    let rest = new.strip_prefix(&start).and_then(|rest| rest.strip_prefix("\n}\n"));
+    assert!(rest.is_some_and(|rest| rest.starts_with("{\"type\":\"label\"")), "{new}");
+}
+
 #[test]
 fn old_file_finished_while_waiting_is_read_again() {
     let tail = r#"nt":null,"message":{"role":"user","content":"late"}}"#;

@@ -65,7 +65,7 @@ impl Stale {
             count += 1;
             format!("{count:08x}")
         };
-        let mut ids = IdsAndTime { now: "2026-01-05T10:00:00.000Z".to_owned(), fresh: &mut fresh };
+        let mut ids = IdsAndTime { now: &|| "2026-01-05T10:00:00.000Z".to_owned(), fresh: &mut fresh };
         let edit = LabelEdit { target: "u1".to_owned(), name: Some("mark".to_owned()) };
         commit.write(&self.session, &mut ids, &mut |draft: &mut Draft<'_>| edit.append(draft))
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Details;
 use super::wording::Wording;
 use crate::core::check::codes::Code;
 use crate::core::check::finding::Detail;
@@ -9,15 +10,17 @@ use crate::core::check::lines;
 use crate::core::check::path::Continuation;
 use crate::core::entry::Role;
 use crate::core::error::Result;
-use crate::core::read::inspect;
 use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
 impl Wording<'_> {
     /// Returns the message and the fix for what is odd about entries, or about the file.
-    pub(super) fn of_entry(&self, bodies: &mut Bodies<'_>) -> Result<(String, String)> {
+    pub(super) fn of_entry(&self, details: &mut Details<'_>) -> Result<(String, String)> {
         let (line, own) = (self.finding.line, self.own());
+        let call_id = |details: &mut Details<'_>, hash: u64| {
+            self.finding.node.map_or_else(|| Ok(String::new()), |node| details.call(node, hash))
+        };
         Ok(match (self.finding.code, self.finding.detail) {
             (_, Detail::Above(above)) => self.cut(above),
             (Code::Cycle, _) => (
@@ -35,25 +38,25 @@ impl Wording<'_> {
                 (format!("the same entry as on line {first}"), format!("delete line {line}"))
             }
             (Code::LabelWithoutTarget, Detail::Index(index)) => self.label(index),
-            (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(bodies, detail)?,
+            (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(&mut details.bodies, detail)?,
             (Code::CallWithoutResult, Detail::Call(call)) => (
-                format!("tool call `{}` has no result, and another one has the same id", self.call(bodies, call)?),
+                format!("tool call `{}` has no result, and another one has the same id", call_id(details, call)?),
                 self.go_on_above(&format!("or give the call on line {line} an id of its own")),
             ),
             (Code::ResultWithoutCall, Detail::Call(call)) => (
-                format!("result of the tool call `{}`, which is not in the conversation", self.call(bodies, call)?),
+                format!("result of the tool call `{}`, which is not in the conversation", call_id(details, call)?),
                 self.go_on_above("or go on in omp 18, which leaves it out"),
             ),
             (Code::ResultElsewhere, Detail::Call(call)) => (
-                format!("result of the tool call `{}`, which is not right before it", self.call(bodies, call)?),
+                format!("result of the tool call `{}`, which is not right before it", call_id(details, call)?),
                 self.go_on_above("or go on in omp 18, which corrects it"),
             ),
             (Code::SecondResult, Detail::Call(call)) => (
-                format!("one more result of the tool call `{}`", self.call(bodies, call)?),
+                format!("one more result of the tool call `{}`", call_id(details, call)?),
                 self.go_on_above("or go on in omp 18, which sends the first only"),
             ),
             (Code::ResultOfFailedTurn, Detail::Call(call)) => (
-                format!("result of the tool call `{}`, whose turn failed", self.call(bodies, call)?),
+                format!("result of the tool call `{}`, whose turn failed", call_id(details, call)?),
                 self.go_on_above("or go on in omp"),
             ),
             (Code::LeftOut, _) => (
@@ -75,6 +78,13 @@ impl Wording<'_> {
                     format!("`session-tree navigate FILE {id} --save`{}", self.without(newest)),
                 )
             }
+            (Code::RetainedTail, Detail::Count(count)) => (
+                format!(
+                    "the compaction `{own}` keeps {} in `retainedTail`, and no entries",
+                    counted(count as usize, "message", "messages")
+                ),
+                "set `firstKeptEntryId` to the first entry to keep, or repeat what the model has to know".to_owned(),
+            ),
             (Code::StoredLeaf, _) => self.stored_leaf(),
             (Code::MarkWithoutTarget, _) => (
                 format!("mark `{own}` moves the leaf to no entry before it in the file"),
@@ -116,6 +126,9 @@ impl Wording<'_> {
                 format!("version {version} is newer than 3, the newest known one"),
                 "open it only with the agent that wrote it".to_owned(),
             ),
+            (Code::OddHeader, Detail::Reason(why @ lines::NO_VERSION)) => {
+                (format!("odd header: {why}"), format!("set `version` of line {line} to 3"))
+            }
             (Code::OddHeader, Detail::Reason(why)) => {
                 (format!("odd header: {why}"), format!("correct it on line {line}, if an agent needs it"))
             }
@@ -192,7 +205,7 @@ impl Wording<'_> {
 
     fn kept(&self, bodies: &mut Bodies<'_>, detail: Detail) -> Result<(String, String)> {
         let Some(node) = self.finding.node else { return Ok(Default::default()) };
-        let kept = bodies.entry(node)?.get_str("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
+        let kept = bodies.entry(node)?.get_id("firstKeptEntryId").map(Cow::into_owned).unwrap_or_default();
         let why = match detail {
             Detail::Kept(Some(kept), _) => format!("which is on line {}, not above it", self.session.line(kept)),
             _ => "which is not in the file".to_owned(),
@@ -205,15 +218,6 @@ impl Wording<'_> {
                 self.finding.line
             ),
         ))
-    }
-
-    /// Returns the id of a tool call, found by its hash.
-    fn call(&self, bodies: &mut Bodies<'_>, hash: u64) -> Result<String> {
-        let Some(node) = self.finding.node else { return Ok(String::new()) };
-        let entry = bodies.entry(node)?;
-        let mut ids = entry.tool_call_id().into_iter().chain(entry.calls().filter_map(|call| call.id()));
-        let call = ids.find(|id| inspect::hash(id.as_bytes()) == hash);
-        Ok(call.map(Cow::into_owned).unwrap_or_default())
     }
 }
 

@@ -64,8 +64,13 @@ impl Move {
     }
 
     /// Returns the move of a leaf that stays where it is.
-    pub(super) fn stay(self, leaf: Option<NodeId>) -> Self {
-        Self { old: leaf, ancestor: leaf, position: leaf, abandoned: Vec::new(), is_noop: true, ..self }
+    pub(super) fn stay(self) -> Self {
+        Self { ancestor: self.old, position: self.old, abandoned: Vec::new(), is_noop: true, ..self }
+    }
+
+    /// Returns the move of a leaf that stays, since it is a saved move to the place already.
+    pub(super) fn stay_saved(self, saved: NodeId) -> Self {
+        Self { old: Some(saved), ancestor: self.position, abandoned: Vec::new(), is_noop: true, ..self }
     }
 }
 

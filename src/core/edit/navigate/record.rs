@@ -5,10 +5,8 @@ use crate::core::edit::commit::{Anchor, Commit, Committed, Guard, SessionFile};
 use crate::core::edit::draft::{Draft, IdsAndTime};
 use crate::core::edit::label::LabelEdit;
 use crate::core::error::Result;
+use crate::core::session::body::SAVED_MOVE;
 use crate::core::session::{NodeId, Session};
-
-/// The type that keeps a saved move apart from other custom entries.
-pub(super) const SAVED: &str = "session-tree/leaf";
 
 /// What a move writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,7 +85,7 @@ impl MoveRecord {
         if let Some(Summary { text, details, from_extension }) = &self.summary {
             let from = position.unwrap_or("root");
             draft.append("branch_summary", |entry| {
-                entry.str("fromId", from).str("summary", text);
+                entry.id("fromId", from).str("summary", text);
                 if let Some(details) = details {
                     // Line ends can only stand between its tokens.
                     let one_line = details.iter().map(|byte| if b"\r\n".contains(byte) { b' ' } else { *byte });
@@ -116,7 +114,7 @@ pub(super) fn marks(session: &Session, plan: &Move, save: bool) -> bool {
 
 /// Adds an entry that makes agents resume where it hangs.
 pub(in crate::core::edit) fn append_saved(draft: &mut Draft<'_>) {
-    draft.append("custom", |entry| _ = entry.str("customType", SAVED));
+    draft.append("custom", |entry| _ = entry.str("customType", SAVED_MOVE));
 }
 
 /// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.
@@ -124,7 +122,7 @@ pub(in crate::core::edit) fn append_mark(draft: &mut Draft<'_>, position: Option
     draft.append("leaf", |entry| {
         for name in ["targetId", "appendParentId"] {
             match position {
-                Some(id) => _ = entry.str(name, id),
+                Some(id) => _ = entry.id(name, id),
                 None => _ = entry.json(name, b"null"),
             }
         }
@@ -170,7 +168,8 @@ impl MoveOutcome {
 
     /// Returns the id of the leaf after the move.
     pub fn new_leaf<'l>(&'l self, session: &'l Session, plan: &Move) -> Option<&'l str> {
-        let position = if matches!(self, Self::Cancelled { .. }) { plan.old } else { plan.position };
+        let stays = plan.is_noop || matches!(self, Self::Cancelled { .. });
+        let position = if stays { plan.old } else { plan.position };
         let marks = matches!(self, Self::Written(written) if written.marks);
         let last = self.ids().iter().skip(usize::from(marks)).next_back();
         last.map(String::as_str).or(position.map(|node| session.id(node)))

@@ -6,7 +6,6 @@ use super::record::{self, MoveRecord, Summary};
 use crate::core::context::files::TouchedFiles;
 use crate::core::context::summary;
 use crate::core::edit::label;
-use crate::core::entry::Kind;
 use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 
@@ -77,15 +76,14 @@ impl MoveRequest {
         let (leaf, target) = (session.leaf(), plan.target);
         if self.options() == ["--save"]
             && (plan.old == leaf || plan.is_noop)
-            && let Some(saved) = leaf.filter(|&leaf| session.traits(leaf).kind == Kind::Custom)
+            && let Some(saved) = leaf
             && session.parent(saved) == plan.position
-            && bodies.entry(saved)?.get_str("customType").as_deref() == Some(record::SAVED)
+            && bodies.is_saved_move(saved)?
         {
-            return Ok(plan.stay(leaf));
+            return Ok(plan.stay_saved(saved));
         }
-        let old = plan.old;
         let stays = plan.is_noop && !(self.save && target != leaf);
-        Ok(if stays { plan.stay(old) } else { Move { is_noop: false, ..plan } })
+        Ok(if stays { plan.stay() } else { Move { is_noop: false, ..plan } })
     }
 
     /// Returns the types of the entries that a move would write, if no hook has a say in it.

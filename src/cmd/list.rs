@@ -1,0 +1,205 @@
+//! `list`: the sessions of a folder, or of all.
+
+use std::collections::HashSet;
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::args::query;
+use super::lookup;
+use super::paths;
+use super::{App, Task, folders, world};
+use crate::core::entry::Traits;
+use crate::core::error::problem::WarningKind;
+use crate::core::naming::files::{self, Named, Searched};
+use crate::core::search::Query;
+use crate::core::store::list::SessionList;
+use crate::core::store::row::SessionRow;
+use crate::core::store::search;
+use crate::core::store::whole;
+use crate::core::time::Stamp;
+use crate::core::time::when::Period;
+use crate::parallel::Pool;
+use crate::ui::entry::speaker;
+use crate::ui::exit::Exit;
+use crate::ui::report::Failure;
+use crate::ui::sessions::{self, SessionsTable};
+
+use args::Format;
+pub use args::ListArgs;
+
+mod args;
+
+impl Task for ListArgs {
+    fn is_json(&self) -> bool {
+        self.format.is_json()
+    }
+
+    fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
+        self.check()?;
+        let query = query(self.search.as_deref(), self.regex)?;
+        let family = self.family.take().map(|word| lookup::file(app, &word, false).map(|file| file.unwrap_or(word)));
+        let family = family.transpose()?;
+        let mut list = self.read(app, family.as_deref())?;
+        self.choose(app, &mut list, family.as_deref());
+        let chosen = list.listed().to_vec();
+        let is_found = match &query {
+            Some(query) => Self::search(app, &mut list, query)?,
+            None => true,
+        };
+        if !self.sort.is_of_totals() {
+            self.cut(&mut list);
+        }
+        if self.long {
+            Self::total(app, &mut list)?;
+            self.cut(&mut list);
+        }
+        let is_bad = report(app, &list, &chosen);
+        self.print(app, &list)?;
+        Ok(match (is_bad, is_found) {
+            (true, _) => Exit::CouldNot,
+            (false, false) => Exit::SaysNo,
+            (false, true) => Exit::Done,
+        }
+        .into())
+    }
+}
+
+impl ListArgs {
+    fn check(&self) -> Result<()> {
+        let format = self.format.get();
+        if self.sort.is_of_totals() && !self.long {
+            return Err(Failure::usage("that is known only of files that are read whole", "add `--long`").into());
+        }
+        if self.null && format != Format::Path {
+            return Err(Failure::usage("`--null` is for paths alone", "add `--format path`").into());
+        }
+        Ok(())
+    }
+
+    /// Returns whether the sessions of agents are listed, not those of paths.
+    fn is_of_agents(&self) -> bool {
+        self.paths.is_empty() && self.files_from.is_none()
+    }
+
+    /// Reads the ends of all files.
+    fn read(&self, app: &App, family: Option<&Path>) -> Result<SessionList> {
+        let given = match self.is_of_agents() {
+            true => folders::sessions().all(),
+            false => paths::with_listed(&self.paths, self.files_from.as_deref())?,
+        };
+        let named: HashSet<_> = given.iter().cloned().collect();
+        let mut files = files::find(given, Searched::Packed);
+        // What cannot be looked at in a folder does not spoil the list of the others.
+        files.iter_mut().for_each(|file| file.is_named &= !self.is_of_agents() && named.contains(&file.path));
+        files.extend(family.map(Named::at));
+        // From here on an interrupted run takes its bar from the terminal before it ends.
+        world::prepare_document()?;
+        let rows = paths::each(app, "reading", &files, |file, _| SessionRow::read(file))?;
+        let (list, passed_over) = SessionList::new(rows);
+        app.passed_over(&passed_over);
+        Ok(list)
+    }
+
+    /// Keeps what the options ask for that need no more reading.
+    fn choose(&self, app: &App, list: &mut SessionList, family: Option<&Path>) {
+        if let Some(family) = family {
+            list.keep_family(family);
+        } else if self.is_of_agents() && !self.all {
+            let cwd = env::current_dir().unwrap_or_default();
+            if let Some(message) = sessions::unread(list) {
+                app.report.warn(WarningKind::PassedOver, &message, None, None);
+            }
+            match list.keep_held(&cwd) {
+                Some(folder) if folder != cwd => {
+                    app.report.hint(&format!("none is held here: these are of `{}`", folder.display()));
+                }
+                Some(_) => {}
+                None => app.report.hint("no session is held here; `--all` lists those of all folders"),
+            }
+        }
+        let period = Period { since: self.since, until: self.until };
+        if period.is_bound() {
+            let is_in = |row: &SessionRow| row.written().is_some_and(|ms| period.holds(Stamp::Other(ms)) == Some(true));
+            list.keep(|_, row| is_in(row));
+        }
+    }
+
+    /// Keeps the sessions that hold the words of a search; returns whether there are any.
+    fn search(app: &App, list: &mut SessionList, query: &Query) -> Result<bool> {
+        let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
+        let readable = list.readable();
+        let files: Vec<_> = readable.iter().map(|&at| list.rows()[at].file()).collect();
+        let found = paths::each(app, "searching", &files, |file, threads| {
+            app.open(&file.path).and_then(|source| search::holds(source, query, &row, threads))
+        })?;
+        let mut hits = HashSet::new();
+        for (at, found) in readable.into_iter().zip(found) {
+            match found {
+                Ok(false) => {}
+                Ok(true) => _ = hits.insert(at),
+                Err(error) => list.fail(at, error),
+            }
+        }
+        list.keep(|at, _| hits.contains(&at));
+        Ok(!hits.is_empty())
+    }
+
+    /// Reads all listed files whole.
+    fn total(app: &App, list: &mut SessionList) -> Result<()> {
+        let (reader, mut sums) = whole::prepare(list);
+        let files: Vec<_> = reader.order().iter().map(|&at| list.rows()[at].file()).collect();
+        let all = files.iter().map(Named::len).sum();
+        let read = |at: usize| {
+            let source = app.open(&files[at].path)?;
+            reader.read(reader.order()[at], source, paths::threads(app, &files[at], all))
+        };
+        let pool = Pool::new(app.jobs, usize::MAX);
+        paths::work(app, "reading", files.len(), pool, read, |at, read, _| {
+            world::wait(Duration::ZERO).check()?;
+            list.take(&mut sums, reader.order()[at], read);
+            Ok(())
+        })
+    }
+
+    fn cut(&self, list: &mut SessionList) {
+        if let Some(count) = self.limit {
+            let order = list.place(self.sort, self.flat);
+            list.keep_first(&order, count);
+        }
+    }
+
+    fn print(&self, app: &App, list: &SessionList) -> Result<()> {
+        let order = list.place(self.sort, self.flat);
+        match self.format.get() {
+            Format::Text | Format::Table => {
+                let has_headings = self.format.get() == Format::Table;
+                let table =
+                    SessionsTable { list, order: &order, is_long: self.long, has_headings, screen: &app.screen };
+                table.print()?;
+            }
+            Format::Path => sessions::paths(list, &order, self.null)?,
+            Format::Json | Format::Jsonl => sessions::json(list, &order, self.format.get() == Format::Json)?,
+        }
+        Ok(())
+    }
+}
+
+/// Reports what cannot be read: as an error if it was named, else as a warning. Returns whether any was named.
+fn report(app: &App, list: &SessionList, chosen: &[usize]) -> bool {
+    let mut is_bad = false;
+    for row in chosen.iter().map(|&at| &list.rows()[at]) {
+        let Err(error) = &row.found else { continue };
+        let failure = paths::failure(error, &row.path);
+        if row.is_named {
+            app.report.failure(&failure);
+            is_bad = true;
+        } else {
+            app.report.warn(WarningKind::Unreadable, &failure.message, Some(&row.path), failure.line);
+        }
+    }
+    is_bad
+}
