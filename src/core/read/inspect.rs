@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use memchr::memmem::Finder;
 
-use super::{foreign, line};
+use super::{foreign, line, pieces};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, ScanError};
 use crate::core::json::{self, Cursor, Raw, SyntaxError};
 
@@ -194,7 +194,7 @@ impl Inspector {
     /// Inspects a line that is not one object.
     pub(crate) fn malformed(&mut self, notes: &mut LineNotes, number: u32, line: &[u8], terminated: bool) {
         let (oddity, detail) = damage(line, &mut self.scan);
-        for lost in remains(line, oddity, detail, &mut self.scan) {
+        for lost in remains(line, oddity, detail) {
             notes.lost.push(LostEntry { line: number, ..lost });
         }
         match terminated {
@@ -398,7 +398,7 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Oddity, usize) {
         let next = line[end..].iter().position(|&byte| byte == b'{').unwrap_or(0);
         return (Oddity::Glued, end + next + 1);
     }
-    if let Some(at) = line::record_starts(line).find(|&at| scan.read(&line[at..]).is_ok_and(is_record)) {
+    if let Some(at) = pieces::first_record(line, scan) {
         let oddity = if line[..at].iter().all(|&byte| byte == 0) { Oddity::NulBefore } else { Oddity::FragmentBefore };
         return (oddity, at + 1);
     }
@@ -408,11 +408,6 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Oddity, usize) {
         Err(ScanError::NotJson(SyntaxError { at })) if at < line.len() => (Oddity::NotJson, at + 1),
         Err(ScanError::NotJson(_)) | Ok(_) => (Oddity::Cut, usize::from(line::wants_value(line))),
     }
-}
-
-/// Returns whether an object is a whole line of a session, not a part of one that starts at a brace.
-fn is_record(entry: Entry<'_>) -> bool {
-    entry.kind().is_entry_type() || entry.kind() == Kind::Header || entry.get("parentId").is_some()
 }
 
 /// Returns the end of the object at the front of a line, if it is whole.
@@ -425,7 +420,7 @@ fn value_end(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns the entries that a damaged line held.
-fn remains(line: &[u8], oddity: Oddity, detail: usize, scan: &mut Scan) -> Vec<LostEntry> {
+fn remains(line: &[u8], oddity: Oddity, detail: usize) -> Vec<LostEntry> {
     let mut found = Vec::new();
     let mut rest = line;
     if oddity == Oddity::Glued {
@@ -438,8 +433,12 @@ fn remains(line: &[u8], oddity: Oddity, detail: usize, scan: &mut Scan) -> Vec<L
     }
     match oddity {
         Oddity::NulBefore | Oddity::FragmentBefore => {
-            let whole = scan.read(&line[detail - 1..]).is_ok();
-            found.extend(fragment(&line[detail - 1..]).filter(|_| whole));
+            let mut rest = &line[detail - 1..];
+            while let Some(end) = value_end(rest) {
+                found.extend(fragment(&rest[..end]));
+                rest = rest[end..].trim_ascii_start();
+            }
+            found.extend(fragment(rest));
         }
         Oddity::Nul | Oddity::NotAnObject | Oddity::TooLong => {}
         _ => found.extend(fragment(rest)),
@@ -506,9 +505,12 @@ mod tests {
         let mut scan = Scan::default();
         let mut of = |line: &[u8]| damage(line, &mut scan);
         assert_eq!(of(b"\0\0\0"), (Oddity::Nul, 3));
-        assert_eq!(of(b"\0\0{\"parentId\":1}"), (Oddity::NulBefore, 3));
+        let whole = r#"{"type":"label","id":"b","parentId":null,"timestamp":"t"}"#;
+        assert_eq!(of(format!("\0\0{whole}").as_bytes()), (Oddity::NulBefore, 3));
         assert_eq!(of(b"{\"a\":1}{\"a\":1}"), (Oddity::Glued, 8));
-        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), (Oddity::FragmentBefore, 10));
+        assert_eq!(of(format!("{{\"a\":{{\"b\"{whole}").as_bytes()), (Oddity::FragmentBefore, 10));
+        // A part of an entry is none.
+        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), (Oddity::NotJson, 10));
         assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), (Oddity::Cut, 0));
         assert_eq!(of(b"{\"a\":"), (Oddity::Cut, 1));
         assert_eq!(of(b" }"), (Oddity::LoneBrace, 0));
@@ -528,7 +530,7 @@ mod tests {
         let cut = "{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"mess";
         assert_eq!(held(cut), [entry("b", above("a"))]);
         assert_eq!(held("{\"type\":\"message\",\"id\":\"b"), [entry("", LostParent::Unknown)]);
-        let whole = "{\"type\":\"message\",\"id\":\"c\",\"parentId\":null}";
+        let whole = "{\"type\":\"message\",\"id\":\"c\",\"parentId\":null,\"timestamp\":\"t\"}";
         assert_eq!(held(&format!("{cut}{whole}")), [entry("b", above("a")), entry("c", LostParent::Root)]);
         assert_eq!(held(&format!("{whole}{whole}{cut}")).len(), 3);
         assert_eq!(held("42"), []);

@@ -7,5 +7,6 @@ pub(crate) mod foreign;
 pub(crate) mod inspect;
 pub mod line;
 pub mod load;
+pub(crate) mod pieces;
 
 pub mod source;
