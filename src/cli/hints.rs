@@ -9,7 +9,7 @@ use crate::core::naming::session::LATEST;
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
-const MEANT: [(&[&str], &str); 21] = [
+const MEANT: [(&[&str], &str); 23] = [
     (&["show", "log", "list", "ls", "view", "open"], "tree SESSION"),
     (&["history", "path"], "tree SESSION --path"),
     (&["prompts", "messages"], "tree SESSION --filter user-only"),
@@ -29,7 +29,9 @@ const MEANT: [(&[&str], &str); 21] = [
     (&["summarize", "summarise"], "navigate SESSION ENTRY --summarize"),
     (&["labels", "bookmarks", "tags"], "label SESSION"),
     (&["rename", "bookmark", "tag", "mark", "name"], "label SESSION ENTRY NAME"),
-    (&["lint", "validate", "verify", "doctor", "fsck", "fix", "repair"], "check PATH"),
+    (&["lint", "validate", "verify", "doctor", "fsck"], "check PATH"),
+    (&["fix", "repair", "mend", "recover", "heal"], "check PATH --fix"),
+    (&["explain", "rule"], "check --explain CODE"),
     (&["upgrade", "update", "convert"], "migrate PATH"),
 ];
 

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
 
+use self::mend::MendArgs;
+use self::tally::Tally;
 use super::args::{FormatArg, Formats};
 use super::folders;
 use super::paths::{self, Paths};
@@ -14,27 +16,33 @@ use super::world;
 use super::{App, Task};
 use crate::core::check;
 use crate::core::check::Checked;
-use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
+use crate::core::error::ErrorKind;
 use crate::core::error::problem::WarningKind;
-use crate::core::error::{Error, ErrorKind};
-use crate::core::naming::files::{self, Named, PassedOver};
+use crate::core::naming::files::{self, Named};
 use crate::parallel::Pool;
 use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
 use crate::ui::report::{AboutFile, Failure};
 
+mod mend;
+mod tally;
 mod why;
 
 /// Report problems in session files, their effects and fixes
 ///
-/// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
-/// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each
-/// file once, and prints nothing for a single file in which nothing is found.
+/// Errors are what an agent loses or misreads, warnings what is suspicious. Exit code 1 if there is
+/// an error or a denied warning, 2 if a file cannot be read. Reads each file once, and prints
+/// nothing for a single file in which nothing is found. `--fix` mends what loses nothing, keeps the original beside the file, and checks the result;
+/// `--diff` shows that and changes nothing. What is not reported is not mended.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("mending").args(["diff", "fix"])))]
 #[command(after_long_help = "\
 Examples:
   session-tree check session.jsonl
+  session-tree check session.jsonl --diff              what could be mended
+  session-tree check session.jsonl --fix --unsafe-fixes
+  session-tree check --explain orphan                  one code, or all
   session-tree check ~/.pi/agent/sessions --deny W002  exit 1 if one is old
   session-tree check sessions --deny warnings --allow terminal-escape
   session-tree check sessions --format github          for GitHub Actions
@@ -42,8 +50,12 @@ Examples:
   session-tree check sessions --baseline known.txt     only what is new
   session-tree check --why-leaf latest                 where agents resume")]
 pub struct CheckArgs {
-    #[command(flatten)]
-    paths: Paths,
+    /// Files, or folders to search for *.jsonl files
+    #[arg(value_name = "PATH", required_unless_present_any = ["files_from", "explain"])]
+    paths: Vec<PathBuf>,
+    /// Take paths from this file, on lines or separated by NUL; - for standard input
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    files_from: Option<PathBuf>,
     /// Fail on this warning, by code or name; `warnings` for all of them
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     deny: Vec<String>,
@@ -53,12 +65,20 @@ pub struct CheckArgs {
     /// Do not report what this file lists
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write all that is found to the baseline file, and report only what cannot be read
+    /// Write all that is found to the baseline file
+    ///
+    /// Reports only what cannot be read.
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
-    /// Say which entry agents resume at and why, and list the tips of all branches
+    /// Say which entry agents resume at and why, with all tips
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
+    /// Explain a code: meaning, effect, fix, example; `all` for all
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "files_from", "deny", "allow", "baseline", "why_leaf"])]
+    #[arg(conflicts_with_all = ["diff", "fix"])]
+    explain: Option<String>,
+    #[command(flatten)]
+    mend: MendArgs,
     #[command(flatten)]
     format: FormatArg<FindingFormat>,
 }
@@ -73,19 +93,37 @@ impl Task for CheckArgs {
     }
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
+        if let Some(code) = &self.explain {
+            return mend::explain(code, self.format.get(), &app.screen);
+        }
+        let given = Paths::new(self.paths.clone(), self.files_from.clone()).given()?;
         if self.why_leaf {
-            return why::run(app, self.paths.given()?, self.format.get());
+            return why::run(app, given, self.format.get());
         }
         let policy = self.policy()?;
-        let files = files::find(self.paths.given()?);
+        let files = files::find(given);
         let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
-        let (counts, known) = match self.all(app, &files, &policy, &mut out) {
-            Ok(all) => all,
-            Err(error) => {
-                out.finish(None)?;
-                return Err(error);
-            }
+        let mut tally = Tally::default();
+        let done = if self.mend.is_asked_for() {
+            self.mend.run(app, self.format.get(), &files, &policy, &mut out, &mut tally)
+        } else {
+            self.all(app, &files, &policy, &mut out, &mut tally)
         };
+        let counts = tally.counts;
+        if done.is_ok() {
+            tally.tell(app, &policy, self.baseline.as_deref().filter(|_| !self.update_baseline));
+        }
+        if done.is_err() || self.mend.is_asked_for() {
+            // A diff has nothing after it.
+            let finished = out.finish(Some(counts).filter(|_| self.mend.fix && done.is_ok()));
+            let printed = done.and(finished.map_err(Into::into));
+            if tally.is_written {
+                super::ended(printed, None, None)?
+            } else {
+                printed?
+            }
+            return Ok(exit(counts));
+        }
         match self.baseline.as_deref().filter(|_| self.update_baseline) {
             None => out.finish(Some(counts))?,
             Some(path) if counts.unread > 0 => {
@@ -96,16 +134,11 @@ impl Task for CheckArgs {
             Some(path) => {
                 world::prepare()?;
                 let wait = world::wait(Duration::from_secs(10));
-                super::warn_of(app, &known.save(path, wait).about(path)?, path);
+                super::warn_of(app, &tally.known.save(path, wait).about(path)?, path);
                 super::ended(out.finish(Some(counts)).map_err(Into::into), None, None)?;
             }
         }
-        Ok(match counts {
-            Counts { unread: 1.., .. } => Exit::CouldNot,
-            Counts { errors: 1.., .. } | Counts { denied: 1.., .. } => Exit::SaysNo,
-            _ => Exit::Done,
-        }
-        .into())
+        Ok(exit(counts))
     }
 }
 
@@ -122,7 +155,7 @@ impl CheckArgs {
     }
 
     /// Checks all files, several at once, and prints what is found in their order.
-    fn all(&self, app: &App, files: &[Named], policy: &Policy, out: &mut Findings) -> Result<(Counts, Baseline)> {
+    fn all(&self, app: &App, files: &[Named], policy: &Policy, out: &mut Findings, tally: &mut Tally) -> Result<()> {
         let workers = app.jobs.min(files.len()).max(1);
         let threads = (app.jobs / workers).max(1);
         let check = |at: usize| {
@@ -137,40 +170,36 @@ impl CheckArgs {
                 None => policy.judge(path, checked),
             }
         };
-        let (mut counts, mut known) = (Counts::default(), Baseline::default());
-        let mut passed_over = PassedOver::default();
         let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Judged::weight);
         paths::work(app, "checking", files.len(), pool, check, |at, judged, progress| {
             if at == 0 && self.format.get().is_document() {
                 world::prepare_document()?;
             }
             world::wait(Duration::ZERO).check()?;
-            counts.add(judged.counts);
-            known.merge(judged.known);
-            if let Some(format) = judged.passed_over {
-                passed_over.add(&files[at].path, format);
-            }
-            if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
+            let path = &files[at].path;
+            let found = tally.add(path, judged);
+            if matches!(&found, Found::Few(findings, _) if findings.is_empty()) {
                 return Ok(());
             }
-            let path = &files[at].path;
             let print = || -> Result<()> {
-                if let Err(error) = out.file(path, policy, judged.found) {
-                    let error = error.downcast::<Error>()?;
-                    if matches!(error, Error::Interrupted { .. }) {
-                        return Err(error.into());
-                    }
-                    app.report.failure(&paths::failure(&error, path));
-                    counts.unread += 1;
-                }
+                let printed = out.file(path, policy, found);
+                tally.count(app, path, printed)?;
                 if progress.is_some() { Ok(out.flush()?) } else { Ok(()) }
             };
             match progress {
                 Some(progress) => progress.aside(print),
                 None => print(),
             }
-        })?;
-        app.passed_over(&passed_over);
-        Ok((counts, known))
+        })
     }
+}
+
+/// Returns the exit code for what counts.
+fn exit(counts: Counts) -> ExitCode {
+    match counts {
+        Counts { unread: 1.., .. } => Exit::CouldNot,
+        Counts { errors: 1.., .. } | Counts { denied: 1.., .. } => Exit::SaysNo,
+        _ => Exit::Done,
+    }
+    .into()
 }

@@ -28,6 +28,11 @@ pub(super) struct Paths {
 }
 
 impl Paths {
+    /// Makes them of the values of the two arguments.
+    pub(super) fn new(paths: Vec<PathBuf>, files_from: Option<PathBuf>) -> Self {
+        Self { paths, files_from }
+    }
+
     /// Returns the paths as they are given, those of a list too.
     ///
     /// # Errors

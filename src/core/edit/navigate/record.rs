@@ -100,7 +100,7 @@ impl MoveRecord {
             });
             labelled = draft.leaf().map(str::to_owned);
         } else if self.save && !is_marked {
-            draft.append("custom", |entry| _ = entry.str("customType", SAVED));
+            append_saved(draft, position, false);
         }
         if let (Some(name), Some(target)) = (&self.label, labelled) {
             LabelEdit { target, name: Some(name.clone()) }.append(draft);
@@ -112,6 +112,16 @@ impl MoveRecord {
 /// elsewhere moves it only together with one.
 pub(super) fn marks(session: &Session, plan: &Move, save: bool) -> bool {
     session.stores_leaf() && (save || plan.position != session.leaf())
+}
+
+/// Adds a saved move to a position at the end of a draft that starts there, or, where the leaf is stored, at the
+/// leaf.
+pub(crate) fn append_saved(draft: &mut Draft<'_>, position: Option<&str>, is_marked: bool) {
+    if is_marked {
+        append_mark(draft, position);
+    } else {
+        draft.append("custom", |entry| _ = entry.str("customType", SAVED));
+    }
 }
 
 /// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.
