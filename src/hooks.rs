@@ -69,7 +69,7 @@ enum Event<'e> {
     },
     /// Before a session is forked.
     #[serde(rename = "session_before_branch")]
-    BeforeBranch { session: &'e SessionInfo, entry_id: &'e str },
+    BeforeBranch { session: &'e SessionInfo, entry_id: Option<&'e str> },
     /// After a session was forked.
     #[serde(rename = "session_branch")]
     AfterBranch { session: &'e SessionInfo, previous_session_file: Option<&'e str>, session_file: Option<&'e str> },
@@ -168,7 +168,7 @@ impl Hooks<'_> {
     ///
     /// # Errors
     /// [`HookError`], or what keeps the event from being written.
-    pub fn before_branch(&self, session: &SessionInfo, entry_id: &str) -> anyhow::Result<HookAnswer> {
+    pub fn before_branch(&self, session: &SessionInfo, entry_id: Option<&str>) -> anyhow::Result<HookAnswer> {
         self.ask(&Event::BeforeBranch { session, entry_id }, None)
     }
 

@@ -77,6 +77,8 @@
 //! | where a move goes and what it leaves (help rules, "Navigating") | `core/edit/navigate/plan.rs` | `a_move_leaves_what_only_the_old_path_has` |
 //! | which summary wins (help rules, "Summaries") | `core/edit/navigate/request.rs` | `the_given_summary_wins_then_a_hook_s_then_the_summarizer_s` |
 //! | what a fork copies (help rules, "Branching") | `core/edit/branch.rs` | `a_fork_keeps_the_path_before_a_prompt_or_up_to_an_entry` |
+//! | what a copy of a tree leaves out and where it stands (help rules, "Copying a tree") | `core/edit/tree_copy.rs` | `a_copy_without_some_entries_has_all_others_as_they_were` |
+//! | what is replaced in a session for others (help rules, "Stand-ins") | `core/edit/stand_in/rules.rs` | `no_secret_survives_in_any_member_and_encoding` |
 //! | what a label may be (help rules, "Labels") | `core/edit/label.rs` | `a_label_is_one_line_without_control_characters` |
 //! | what new entries hang at when others wrote meanwhile (help writing, "Appends") | `core/edit/commit.rs` | `entries_get_their_parent_or_are_refused_after_changes_by_others` |
 //! | what a migration changes in a line (help rules, "Migration") | `core/migrate/lines.rs` | `old_versions_show_as_the_agents_migrate_them` |
@@ -119,6 +121,7 @@
 //! | problem, finding | what is odd in a file, told while reading; the same as `check` reports it, with its cost and fix |
 //! | draft, commit | entries on their way into a file; bringing them there under its lock |
 //! | anchor, guard | what new entries hang at; what must not have happened meanwhile |
+//! | stand-in | what a word or a number becomes in a session that is shown to others |
 //! | record | the file `.NAME.lock` by which programs say that they hold a session |
 //! | not synced | written, but perhaps not on the disk |
 

@@ -10,11 +10,14 @@ use clap::{Args, ValueEnum};
 
 use super::args::{FormatArg, Formats, HookArgs, SessionArg};
 use super::{App, Task, folders, world};
-use crate::core::edit::branch::{Fork, NewSession};
+use crate::core::edit::branch::{self, BranchPlan, Fork, NewSession};
 use crate::core::edit::commit;
+use crate::core::edit::stand_in::StandIns;
+use crate::core::edit::tree_copy::TreeCopy;
 use crate::core::entry::Traits;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
 use crate::hooks::{HookAnswer, SessionInfo};
 use crate::ui::branch::{self as list, ForkReport};
 use crate::ui::exit::Exit;
@@ -25,8 +28,8 @@ use crate::ui::report::{AboutFile, Failure};
 ///
 /// Without ENTRY, lists the user messages of the file, of all branches, also those without text.
 /// With ENTRY, a user message, makes a new session of what stands before it, and prints its text,
-/// to be edited and sent again. With `--at`, copies any entry with all that stands above it. Labels
-/// are copied too. The source stays as it is.
+/// to be edited and sent again. With `--at`, copies any entry with all that stands above it, with
+/// `--all` the whole tree or a part of it. Labels are copied too. The source stays as it is.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::naming("\
 Examples:
@@ -34,6 +37,9 @@ Examples:
   session-tree branch session.jsonl user:1            before the last prompt
   session-tree branch session.jsonl --at label:green  a copy up to a label
   session-tree branch session.jsonl --at @~3 --output short.jsonl
+  session-tree branch session.jsonl --at @ --at label:wip    two branches
+  session-tree branch session.jsonl --all --without user:1 --leaf user:1~
+  session-tree branch session.jsonl --all --anonymize --output report.jsonl
   new=$(session-tree branch session.jsonl user:2) && pi --session \"$new\""))]
 pub struct BranchArgs {
     #[command(flatten)]
@@ -42,8 +48,27 @@ pub struct BranchArgs {
     #[arg(value_name = "ENTRY", conflicts_with = "at")]
     entry: Option<String>,
     /// Copy up to and including any entry [default: the leaf]
+    ///
+    /// May be given several times: the paths to all of these entries are copied, and the last one is the leaf.
     #[arg(long, value_name = "ENTRY", num_args = 0..=1, default_missing_value = "@")]
-    at: Option<String>,
+    at: Vec<String>,
+    /// Copy the whole tree
+    ///
+    /// Ids, order and bytes of the lines stay.
+    #[arg(long, conflicts_with_all = ["entry", "at"], hide_short_help = true)]
+    all: bool,
+    /// Leave out this entry with all that hangs at it, and their labels
+    ///
+    /// If the leaf is among them, `--leaf` has to name another one.
+    #[arg(long, value_name = "ENTRY", requires = "all", hide_short_help = true)]
+    without: Vec<String>,
+    /// Replace what people and models wrote by stand-ins of the same shape
+    ///
+    /// For a session that is shown to others, as in a bug report. Words, paths, outputs, titles, labels and
+    /// ids of calls get other letters and digits, the same word always the same ones; images become one pixel.
+    /// Ids of entries, the structure, roles, types, names of models, times and usage stay.
+    #[arg(long)]
+    anonymize: bool,
     /// Work from this entry instead of the file's leaf
     #[arg(long, value_name = "ENTRY", hide_short_help = true)]
     leaf: Option<String>,
@@ -91,12 +116,12 @@ impl Task for BranchArgs {
 
 impl BranchArgs {
     fn branch(&self, app: &App) -> Result<ExitCode> {
-        if self.entry.is_some() || self.at.is_some() {
+        if self.entry.is_some() || !self.at.is_empty() || self.all {
             return self.fork(app);
         }
-        if self.output.is_some() || self.session_dir.is_some() || self.dry_run {
+        if self.output.is_some() || self.session_dir.is_some() || self.dry_run || self.anonymize {
             let message = "there is nothing to make without an entry";
-            return Err(Failure::usage(message, "name a user message, or use `--at`").into());
+            return Err(Failure::usage(message, "name a user message, or use `--at` or `--all`").into());
         }
         let session = app.load(&self.session.session, LoadOptions { words: &Traits::is_user, calls: false })?;
         let nodes: Vec<_> = session.nodes().filter(|&node| session.is_user(node)).collect();
@@ -113,23 +138,18 @@ impl BranchArgs {
     fn fork(&self, app: &App) -> Result<ExitCode> {
         let source = &self.session.session;
         let session = app.load(source, LoadOptions::INDEX_ONLY)?;
-        let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
         let mut bodies = Bodies::new(&session);
-        let fork = match (&self.entry, &self.at) {
-            (_, Some(name)) => Fork::at(&session, self.session.entry(&session, leaf, name)?),
-            (name, None) => {
-                let entry = self.session.entry(&session, leaf, name.as_deref().unwrap_or("@"))?;
-                Fork::before(&mut bodies, entry)?
-            }
-        };
+        let plan = self.plan(&session, &mut bodies)?;
+        let stand_ins = self.anonymize.then(|| StandIns::new(&session, world::stand_in_key()));
         let is_stdout_taken = self.output.as_deref() == Some(Path::new("-"));
-        let new = NewSession::of(source, !is_stdout_taken, world::session_id(), world::timestamp())?;
-        let mut report = ForkReport::new((&session, source), &fork, &new, folders::agent(source, &session));
+        let names_source = !is_stdout_taken && !self.anonymize;
+        let new = NewSession::of(source, names_source, world::session_id(), world::timestamp())?;
+        let mut report = ForkReport::new((&session, source), &plan, &new, folders::agent(source, &session));
         (report.is_dry, report.is_stdout_taken) = (self.dry_run, is_stdout_taken);
         let print = |report: &ForkReport<'_>| report.print(self.format.is_json(), &app.screen, app.report);
         if self.dry_run {
-            app.report.problems(&fork.problems(&mut bodies)?.list(), source);
-            report.written = Some(fork.write(&mut bodies, &new, &mut world::entry_id, &mut io::sink())?);
+            app.report.problems(&plan.problems(&mut bodies)?.list(), source);
+            report.written = Some(plan.write(&mut bodies, &new, &mut world::entry_id, stand_ins, &mut io::sink())?);
             print(&report)?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -140,17 +160,18 @@ impl BranchArgs {
             world::prepare()?;
         }
         let (hooks, info) = (self.hooks.hooks(), SessionInfo::new(source, &session));
-        let answer = hooks.before_branch(&info, session.id(fork.entry)).map_err(world::hook_trouble)?;
+        let answer =
+            hooks.before_branch(&info, plan.entry().map(|entry| session.id(entry))).map_err(world::hook_trouble)?;
         if let HookAnswer::Cancel { by } = answer {
             report.cancelled_by = Some(by);
             print(&report)?;
             return Ok(Exit::Cancelled.into());
         }
-        app.report.problems(&fork.problems(&mut bodies)?.list(), source);
+        app.report.problems(&plan.problems(&mut bodies)?.list(), source);
         let Some(path) = path else {
             let mut output = Output::new();
             output.hold();
-            report.written = Some(fork.write(&mut bodies, &new, &mut world::entry_id, &mut output)?);
+            report.written = Some(plan.write(&mut bodies, &new, &mut world::entry_id, stand_ins, &mut output)?);
             output.finish()?;
             let exit = self.session.after_hooks(app, &hooks.after_branch(&info, None));
             print(&report)?;
@@ -158,7 +179,9 @@ impl BranchArgs {
         };
         let absolute = std::path::absolute(&path)?;
         let (rights, wait) = (session.rights(), world::wait(Duration::ZERO));
-        let made = fork.create(&mut bodies, &new, &mut world::entry_id, &path, &rights, wait);
+        let made = branch::create(&path, &rights, wait, &mut |out| {
+            plan.write(&mut bodies, &new, &mut world::entry_id, stand_ins, out)
+        });
         let (written, effects) = made.about(&path)?;
         super::warn_of(app, &effects, &path);
         (report.written, report.path) = (Some(written), Some(&*absolute));
@@ -166,6 +189,25 @@ impl BranchArgs {
         // Before the result is printed: nobody may be there to read it.
         let exit = self.session.after_hooks(app, &hooks.after_branch(&info, Some(&absolute.display().to_string())));
         super::ended(print(&report).map_err(Into::into), Some(&absolute), None).map(|()| exit)
+    }
+
+    /// Returns what the new session holds.
+    fn plan(&self, session: &Session, bodies: &mut Bodies<'_>) -> Result<BranchPlan> {
+        let leaf = self.session.leaf(session, self.leaf.as_deref())?;
+        let entries = |from: Option<NodeId>, names: &[String]| -> Result<Vec<NodeId>> {
+            names.iter().map(|name| self.session.entry(session, from, name)).collect()
+        };
+        if self.all {
+            // Where the copy is to stand is no place to count from.
+            let without = entries(session.leaf(), &self.without)?;
+            let stands = leaf.filter(|_| self.leaf.is_some());
+            return Ok(BranchPlan::Tree(TreeCopy::without(bodies, &without, stands)?));
+        }
+        Ok(match (&self.entry, &entries(leaf, &self.at)?[..]) {
+            (Some(name), _) => BranchPlan::Path(Fork::before(bodies, self.session.entry(session, leaf, name)?)?),
+            (None, &[entry]) => BranchPlan::Path(Fork::at(session, entry)),
+            (None, entries) => BranchPlan::Tree(TreeCopy::of_paths(bodies, entries)?),
+        })
     }
 
     /// Returns where the new file goes.

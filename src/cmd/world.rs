@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::core::disk::lock::LockWait;
 use crate::core::edit::draft::IdsAndTime;
+use crate::core::edit::stand_in::StandInKey;
 use crate::core::error::ErrorKind;
 use crate::core::time;
 use crate::core::time::when::{self, DayEdge};
@@ -128,6 +129,11 @@ pub(super) fn entry_id() -> String {
 /// Returns the id of a new session.
 pub(super) fn session_id() -> String {
     session_id_at(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// Returns a key that nobody else has.
+pub(super) fn stand_in_key() -> StandInKey {
+    StandInKey::new(Uuid::new_v4())
 }
 
 /// Returns a new session's id at a time since 1970. `Uuid::now_v7` panics where the clock is before

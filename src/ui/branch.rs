@@ -10,7 +10,7 @@ use super::list::{Column, Listing};
 use super::output::{JsonList, Output};
 use super::report::Report;
 use super::screen::Screen;
-use crate::core::edit::branch::{Fork, NewSession, WrittenFork};
+use crate::core::edit::branch::{BranchPlan, NewSession, WrittenSession};
 use crate::core::naming::agent::Agent;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -24,11 +24,11 @@ pub(crate) struct ForkReport<'a> {
     pub session: &'a Session,
     /// Its file.
     pub source: &'a Path,
-    pub fork: &'a Fork,
+    pub plan: &'a BranchPlan,
     /// What the new session's header says.
     pub new: &'a NewSession,
     /// What was written, or would be.
-    pub written: Option<WrittenFork>,
+    pub written: Option<WrittenSession>,
     /// The new file, if there is one.
     pub path: Option<&'a Path>,
     /// The agent that goes on with it.
@@ -45,12 +45,12 @@ impl<'a> ForkReport<'a> {
     /// Takes a fork of which nothing is written yet.
     pub(crate) fn new(
         (session, source): (&'a Session, &'a Path),
-        fork: &'a Fork,
+        plan: &'a BranchPlan,
         new: &'a NewSession,
         agent: Agent,
     ) -> Self {
         let (written, path, cancelled_by) = (None, None, None);
-        Self { session, source, fork, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
+        Self { session, source, plan, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
     }
 
     /// Prints what was made, or would be, and how to go on.
@@ -82,7 +82,7 @@ impl<'a> ForkReport<'a> {
         }
         output.finish()?;
         if self.cancelled_by.is_none() {
-            report.forked(self.agent, self.path, self.fork.selected.as_ref());
+            report.forked(self.agent, self.path, self.plan.selected());
         }
         Ok(())
     }
@@ -97,9 +97,9 @@ impl<'a> ForkReport<'a> {
             cancelled: self.cancelled_by.is_some(),
             dry_run: self.is_dry.then_some(true),
             path: self.source.display().to_string(),
-            target_id: self.session.id(self.fork.entry),
-            selected_text: self.fork.selected.as_ref().map(|prompt| &*prompt.text),
-            selected_images: raw(self.fork.selected.as_ref()),
+            target_id: self.plan.entry().map(|entry| self.session.id(entry)),
+            selected_text: self.plan.selected().map(|prompt| &*prompt.text),
+            selected_images: raw(self.plan.selected()),
             session_file: self.path.map(|path| path.display().to_string()),
             session_id: is_made.then_some(&self.new.id),
             parent_session: self.new.parent.as_deref(),

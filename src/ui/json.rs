@@ -208,8 +208,8 @@ pub(crate) struct Branched<'a> {
     pub dry_run: Option<bool>,
     /// The file that was read.
     pub path: String,
-    /// The entry that was named.
-    pub target_id: &'a str,
+    /// The entry that was named; of a part of the tree, the one where the copy stands.
+    pub target_id: Option<&'a str>,
     /// The text of the user message that it forks at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_text: Option<&'a str>,

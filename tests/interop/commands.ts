@@ -156,7 +156,31 @@ export async function branching(source: Source) {
   checks.same("branch", `${what}, --output -, parent session`, parse(read(piped))[0].parentSession, undefined);
   await agree("branch", `${what}, --output -`, piped, 3, random);
   await goesOn("branch", `${what}, --output -`, piped);
+  await pruned(source, rows.at(-1)!.id);
   checks.holds("branch", `${what}, bytes of the source`, read(file).equals(before));
+}
+
+/** A copy without some entries: agents have the same context at each entry that stays. */
+async function pruned({ what, file, random, current }: Source, leaf: string) {
+  const kept = new Set<string>();
+  const rows = tool.rows(file);
+  const parents = new Map(rows.map(row => [row.id, row.parentId]));
+  const pathTo = (id: string | null): string[] => (id === null ? [] : [id, ...pathTo(parents.get(id) ?? null)]);
+  const away = random.pick(rows).id;
+  for (const row of rows) if (!pathTo(row.id).includes(away)) kept.add(row.id);
+  const stands = [...kept].at(-1);
+  if (stands === undefined) return;
+  const copy = path.join(emptyFolder(), "pruned.jsonl");
+  const args = ["branch", file, "--all", "--without", away, "--leaf", stands, "--output", copy];
+  const label = `${what}, --all --without ${away}`;
+  const told = tool.json(args);
+  checks.same("branch", `${label}, where it stands`, told.targetId === leaf || kept.has(told.targetId), true);
+  await agree("branch", label, copy, 3, random);
+  await goesOn("branch", label, copy);
+  for (const agent of agents) {
+    const [old, fresh] = [await agent.open(current), await agent.open(copy)];
+    for (const id of kept) checks.same("branch", `${label}, ${agent.name} at ${id}`, fresh.context(id), old.context(id));
+  }
 }
 
 /** Checks the new file with the path to `tip`. */

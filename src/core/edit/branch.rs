@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use super::draft::{Draft, IdsAndTime};
-pub use super::new_session::NewSession;
+pub use super::new_session::{NewSession, WrittenSession};
+use super::stand_in::StandIns;
+use super::tree_copy::TreeCopy;
 use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write::{self, SideEffects};
@@ -32,15 +34,69 @@ pub struct Fork {
     path: Vec<NodeId>,
 }
 
-/// What was written of a fork.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WrittenFork {
-    /// Lines after the header.
-    pub entries: usize,
-    /// How many of them are labels.
-    pub labels: usize,
-    /// The id of the last one.
-    pub leaf: Option<String>,
+/// What goes into a new session: one path, or a part of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchPlan {
+    /// One path.
+    Path(Fork),
+    /// A part of the tree.
+    Tree(TreeCopy),
+}
+
+impl BranchPlan {
+    /// Returns the entry that was named, or, of a tree, the one where the copy stands.
+    pub fn entry(&self) -> Option<NodeId> {
+        match self {
+            Self::Path(fork) => Some(fork.entry),
+            Self::Tree(copy) => copy.leaf,
+        }
+    }
+
+    /// Returns what the user sent where it forks.
+    pub fn selected(&self) -> Option<&Prompt> {
+        match self {
+            Self::Path(fork) => fork.selected.as_ref(),
+            Self::Tree(_) => None,
+        }
+    }
+
+    /// Returns what the new session leaves out or leaves open.
+    pub fn problems(&self, bodies: &mut Bodies<'_>) -> Result<Problems> {
+        match self {
+            Self::Path(fork) => fork.problems(bodies),
+            Self::Tree(_) => Ok(Problems::default()),
+        }
+    }
+
+    /// Writes the new session; `fresh` makes the ids of new entries.
+    pub fn write(
+        &self,
+        bodies: &mut Bodies<'_>,
+        new: &NewSession,
+        fresh: &mut dyn FnMut() -> String,
+        stand_ins: Option<StandIns<'_>>,
+        out: &mut dyn Write,
+    ) -> Result<WrittenSession> {
+        match self {
+            Self::Path(fork) => fork.write(bodies, new, fresh, stand_ins, out),
+            Self::Tree(copy) => copy.write(bodies, new, fresh, stand_ins, out),
+        }
+    }
+}
+
+/// Makes a new file of what `write` writes into it. Returns too what else was done, or could not be.
+pub fn create(
+    path: &Path,
+    rights: &Rights,
+    wait: LockWait<'_>,
+    write: &mut dyn FnMut(&mut dyn Write) -> Result<WrittenSession>,
+) -> Result<(WrittenSession, SideEffects)> {
+    let mut written = WrittenSession::default();
+    let effects = write::create(path, rights, wait, &mut |out| {
+        written = write(out)?;
+        Ok(())
+    })?;
+    Ok((written, effects))
 }
 
 impl Fork {
@@ -85,35 +141,18 @@ impl Fork {
         Ok(problems)
     }
 
-    /// Writes the new session into a new file. Returns too what else was done, or could not be.
-    pub fn create(
-        &self,
-        bodies: &mut Bodies<'_>,
-        new: &NewSession,
-        fresh: &mut dyn FnMut() -> String,
-        path: &Path,
-        rights: &Rights,
-        wait: LockWait<'_>,
-    ) -> Result<(WrittenFork, SideEffects)> {
-        let mut written = WrittenFork::default();
-        let effects = write::create(path, rights, wait, &mut |out| {
-            written = self.write(bodies, new, fresh, out)?;
-            Ok(())
-        })?;
-        Ok((written, effects))
-    }
-
     /// Writes the new session; `fresh` makes ids for the labels.
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,
         new: &NewSession,
         fresh: &mut dyn FnMut() -> String,
+        stand_ins: Option<StandIns<'_>>,
         out: &mut dyn Write,
-    ) -> Result<WrittenFork> {
+    ) -> Result<WrittenSession> {
         let session = bodies.session();
         let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
-        put(&new.header(session))?;
+        put(&new.header(session, stand_ins))?;
         let next_kept = self.next_kept(session);
         let mut parent: Option<&str> = None;
         for &node in &self.kept {
@@ -136,7 +175,10 @@ impl Fork {
                     changes.extend(next.map(|next| (name, Some(next))));
                 }
             }
-            let line = lines::with_ids(entry.object().bytes(), &changes).into_owned();
+            let mut line = lines::with_ids(entry.object().bytes(), &changes).into_owned();
+            if let Some(stand_ins) = stand_ins {
+                line = stand_ins.line(&line);
+            }
             let (before, after) = bodies.blanks(node)?;
             for piece in [&before[..], &line, &after, b"\n"] {
                 put(piece)?;
@@ -149,13 +191,14 @@ impl Fork {
         let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
         for label in session.labels().iter().filter(|label| kept.contains(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
+            let name = stand_ins.map_or_else(|| label.name.clone(), |stand_ins| stand_ins.text(&label.name));
             draft.append_at("label", entry.timestamp().map(Raw::bytes), |entry| {
-                entry.str("targetId", &label.target_id).str("label", &label.name);
+                entry.str("targetId", &label.target_id).str("label", &name);
             });
         }
         put(&draft.lines)?;
         let labels = draft.ids.len();
-        Ok(WrittenFork { entries: self.kept.len() + labels, labels, leaf: draft.leaf().map(str::to_owned) })
+        Ok(WrittenSession { entries: self.kept.len() + labels, labels, leaf: draft.leaf().map(str::to_owned) })
     }
 
     /// Returns for each label on the path the next entry that is kept.
@@ -228,7 +271,7 @@ mod tests {
         };
         let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None };
         let mut bytes = Vec::new();
-        let written = fork.write(&mut bodies, &new, &mut numbered(), &mut bytes).unwrap();
+        let written = fork.write(&mut bodies, &new, &mut numbered(), None, &mut bytes).unwrap();
         let copy = read(&bytes);
         let order: Vec<_> = copy.nodes().collect();
         let mut parents = order.iter().map(|&node| copy.parent(node));

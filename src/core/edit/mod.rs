@@ -7,5 +7,7 @@ pub mod commit;
 pub mod draft;
 pub mod label;
 pub mod navigate;
+pub mod stand_in;
+pub mod tree_copy;
 
-mod new_session;
+pub mod new_session;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::stand_in::StandIns;
 use crate::core::entry::header::CURRENT;
 use crate::core::error::{Error, Result};
 use crate::core::json::Object;
@@ -17,6 +18,17 @@ pub struct NewSession {
     pub now: String,
     /// Where it comes from; `None` if it has no file to come from.
     pub parent: Option<String>,
+}
+
+/// What was written of a new session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrittenSession {
+    /// Lines after the header.
+    pub entries: usize,
+    /// How many of them are labels.
+    pub labels: usize,
+    /// The id of the last one.
+    pub leaf: Option<String>,
 }
 
 impl NewSession {
@@ -55,13 +67,14 @@ impl NewSession {
         format!("{}_{}.jsonl", self.now.replace([':', '.'], "-"), self.id)
     }
 
-    /// Returns the header of a fork of a session, with its LF.
-    pub(super) fn header(&self, session: &Session) -> Vec<u8> {
+    /// Returns the header of a fork of a session, with its LF. With stand-ins it does not say where it comes from.
+    pub(super) fn header(&self, session: &Session, stand_ins: Option<StandIns<'_>>) -> Vec<u8> {
         let mut out = Vec::new();
         let mut header = Object::new(&mut out);
         header.str("type", "session").number("version", CURRENT).str("id", &self.id).str("timestamp", &self.now);
-        header.str("cwd", session.header.cwd.as_deref().unwrap_or(""));
-        if let Some(parent) = &self.parent {
+        let cwd = session.header.cwd.as_deref().unwrap_or("");
+        header.str("cwd", &stand_ins.map_or_else(|| cwd.to_owned(), |stand_ins| stand_ins.text(cwd)));
+        if let Some(parent) = self.parent.as_ref().filter(|_| stand_ins.is_none()) {
             header.str("parentSession", parent);
         }
         drop(header);
@@ -86,7 +99,7 @@ mod tests {
     fn the_header_names_the_source_and_takes_over_the_folder() {
         let header = |cwd: &str| {
             let source = format!(r#"{{"type":"session","version":3,"id":"s","title":"old"{cwd}}}"#);
-            String::from_utf8(new("T").header(&read(source.as_bytes()))).unwrap()
+            String::from_utf8(new("T").header(&read(source.as_bytes()), None)).unwrap()
         };
         let expected = |cwd: &str| {
             let start = r#"{"type":"session","version":3,"id":"new","timestamp":"T","cwd":"#;

@@ -32,6 +32,11 @@ macro_rules! named {
                 Self::$unknown
             }
 
+            /// Returns whether an item has this name.
+            pub(crate) fn is_name(name: &str) -> bool {
+                $(name == $name)||+
+            }
+
             /// Returns the name in files; `None` for an item that has none.
             pub fn name(self) -> Option<&'static str> {
                 match self {

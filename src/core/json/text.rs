@@ -233,13 +233,27 @@ pub(crate) fn plain_ends(block: &[u8; 64]) -> u64 {
 }
 
 /// A part of the body of a JSON string: a run without escapes, or one decoded escape.
-enum StringPart<'a> {
+#[derive(Debug)]
+pub(crate) enum StringPart<'a> {
     Plain(&'a [u8]),
     Char(char),
 }
 
 /// Iterator over the parts of the body of a JSON string.
-struct StringParts<'a>(&'a [u8]);
+#[derive(Debug)]
+pub(crate) struct StringParts<'a>(&'a [u8]);
+
+impl<'a> StringParts<'a> {
+    /// Starts at the front.
+    pub(crate) fn new(raw: &'a [u8]) -> Self {
+        Self(raw)
+    }
+
+    /// Returns what is left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+}
 
 impl<'a> Iterator for StringParts<'a> {
     type Item = StringPart<'a>;

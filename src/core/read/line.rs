@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::source::Source;
 use crate::core::error::Result;
@@ -178,6 +178,12 @@ pub(crate) fn each(source: &Source, mut each: impl FnMut(u32, Line<'_>) -> bool)
 /// Returns whether a line is blank.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\r' | b'\t'))
+}
+
+/// Returns the offsets at which a whole object may start on a line whose front is damaged: each `{"`, the
+/// leftmost first, but only a few, so that a hostile line does not cost quadratic time.
+pub(crate) fn record_starts(line: &[u8]) -> impl Iterator<Item = usize> {
+    memchr_iter(b'{', line).filter(|&at| at > 0 && line.get(at + 1) == Some(&b'"')).take(16)
 }
 
 /// Returns whether a line is cut where a value has to come: omp then takes the next line for it, and the

@@ -209,6 +209,7 @@ fn defaults_are_shown() {
         "baseline",
         "explain",
         "hook",
+        "without",
     ];
     for name in commands() {
         let mut program = Cli::command();

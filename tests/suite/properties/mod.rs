@@ -18,6 +18,7 @@ use model::{Model, Row, Settings};
 
 mod bytes;
 mod contexts;
+mod copies;
 mod model;
 mod random;
 mod searches;

@@ -323,7 +323,7 @@ fn a_fork_has_the_context_of_its_entry() {
             next += 1;
             format!("new{next}")
         };
-        Fork::at(&session, entry).write(&mut Bodies::new(&session), &new, &mut fresh, &mut out).unwrap();
+        Fork::at(&session, entry).write(&mut Bodies::new(&session), &new, &mut fresh, None, &mut out).unwrap();
         let text = String::from_utf8_lossy(&out);
         let copy = support::session(&out);
         assert_eq!(says(&copy, copy.leaf()), says(&session, Some(entry)), "file {seed}:\n{text}");

@@ -56,7 +56,11 @@ fn saved_move(view: &FileView<'_>, target: Option<NodeId>) -> (Vec<u8>, String) 
     let marks = session.stores_leaf();
     let leaf = if marks { session.leaf().map(|leaf| session.id(leaf)) } else { id };
     let mut draft = Draft::new(&mut ids, leaf.map(str::to_owned), &is_taken);
-    navigate::append_saved(&mut draft, id, marks);
+    if marks {
+        navigate::append_mark(&mut draft, id);
+    } else {
+        navigate::append_saved(&mut draft);
+    }
     let mut line = draft.lines;
     line.pop_if(|byte| *byte == b'\n');
     let what = match target {

@@ -7,7 +7,7 @@ mod request;
 mod view;
 
 pub use plan::Move;
-pub(crate) use record::append_saved;
 pub use record::{MoveOutcome, MoveRecord, Summary, WrittenMove};
+pub(crate) use record::{append_mark, append_saved};
 pub use request::{MoveRequest, SummaryRequest};
 pub use view::{Landmark, MoveView};

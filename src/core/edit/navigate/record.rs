@@ -100,7 +100,7 @@ impl MoveRecord {
             });
             labelled = draft.leaf().map(str::to_owned);
         } else if self.save && !is_marked {
-            append_saved(draft, position, false);
+            append_saved(draft);
         }
         if let (Some(name), Some(target)) = (&self.label, labelled) {
             LabelEdit { target, name: Some(name.clone()) }.append(draft);
@@ -114,18 +114,13 @@ pub(super) fn marks(session: &Session, plan: &Move, save: bool) -> bool {
     session.stores_leaf() && (save || plan.position != session.leaf())
 }
 
-/// Adds a saved move to a position at the end of a draft that starts there, or, where the leaf is stored, at the
-/// leaf.
-pub(crate) fn append_saved(draft: &mut Draft<'_>, position: Option<&str>, is_marked: bool) {
-    if is_marked {
-        append_mark(draft, position);
-    } else {
-        draft.append("custom", |entry| _ = entry.str("customType", SAVED));
-    }
+/// Adds an entry that makes agents resume where it hangs.
+pub(crate) fn append_saved(draft: &mut Draft<'_>) {
+    draft.append("custom", |entry| _ = entry.str("customType", SAVED));
 }
 
 /// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.
-fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
+pub(crate) fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
     draft.append("leaf", |entry| {
         for name in ["targetId", "appendParentId"] {
             match position {

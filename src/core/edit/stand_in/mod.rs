@@ -1,0 +1,259 @@
+//! Stand-ins for what people wrote and said (help rules, "Stand-ins"): a session that can be shown to others, with
+//! the shape of the old one.
+//!
+//! The text of a line is copied token by token, so that whatever is not replaced keeps its bytes. Must never let
+//! through what is not known: [`rules`] lists what stays.
+
+mod rules;
+mod words;
+
+use crate::core::json::{Cursor, Raw, text};
+use crate::core::read::line;
+use crate::core::session::Session;
+
+pub use words::StandInKey;
+
+use rules::{Rule, Within};
+
+/// An image of one pixel in each of the usual formats, in base64.
+const PIXELS: [(&str, &str); 4] = [
+    ("image/gif", "R0lGODdhAQABAIEAAP///wAAAAAAAAAAACwAAAAAAQABAAAIBAABBAQAOw=="),
+    (
+        "image/jpeg",
+        concat!(
+            "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP////////////////////////////////////////////////////////////////",
+            "//////////////////////wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAA//EABQQAQAAAAAAAAAAAAAAAAAAAAD/",
+            "2gAIAQEAAD8AR//Z"
+        ),
+    ),
+    ("image/webp", "UklGRh4AAABXRUJQVlA4TBEAAAAvAAAAAAfQ//73v/+BiOh/AAA="),
+    ("image/png", "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4//8/AAX+Av4N70a4AAAAAElFTkSuQmCC"),
+];
+
+/// What omp writes in place of the data of an image that is in a file of its own.
+const BLOB: &[u8] = b"blob:sha256:";
+
+/// Replaces what people wrote in the lines of one session.
+#[derive(Clone, Copy, Debug)]
+pub struct StandIns<'s> {
+    session: &'s Session,
+    key: StandInKey,
+}
+
+/// An object or a list that is open.
+struct Open {
+    is_object: bool,
+    place: Within,
+    /// The rule of the next value.
+    rule: Rule,
+    /// Whether a string is the name of a member.
+    is_name_next: bool,
+    /// The image that an image becomes.
+    pixel: &'static str,
+}
+
+impl<'s> StandIns<'s> {
+    /// Starts for a session.
+    pub fn new(session: &'s Session, key: StandInKey) -> Self {
+        Self { session, key }
+    }
+
+    /// Returns the stand-in of a text that is not stored as JSON.
+    pub(super) fn text(self, text: &str) -> String {
+        let mut out = Vec::new();
+        self.key.push_text(&mut out, text.as_bytes());
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    /// Returns the stand-in of a line, without its line end.
+    pub(super) fn line(self, line: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(line.len());
+        self.push_line(&mut out, line);
+        out
+    }
+
+    /// Appends the stand-in of a line, without its line end. A damaged one stays damaged, and as long as it was.
+    fn push_line(self, out: &mut Vec<u8>, line: &[u8]) {
+        let mut cursor = Cursor::new(line);
+        if cursor.value().is_ok() && cursor.end().is_ok() {
+            self.push_json(out, line, Within::Entry);
+        } else {
+            self.push_damaged(out, line);
+        }
+    }
+
+    /// Appends the stand-in of valid JSON, with white space around it or not. `outermost` is what its object is,
+    /// unless it is a header.
+    fn push_json(self, out: &mut Vec<u8>, json: &[u8], outermost: Within) {
+        let mut open: Vec<Open> = Vec::new();
+        let mut at = 0;
+        while let Some(&byte) = json.get(at) {
+            let start = at;
+            at += 1;
+            match byte {
+                b'{' => {
+                    let object = Open::object(open.last(), outermost, &json[start..]);
+                    open.push(object);
+                }
+                b'[' => {
+                    let (rule, pixel) = open.last().map_or((Rule::Replace, ""), |open| (open.rule, open.pixel));
+                    open.push(Open { is_object: false, place: Within::Unknown, rule, is_name_next: false, pixel });
+                }
+                b'}' | b']' => _ = open.pop(),
+                b',' => {
+                    if let Some(open) = open.last_mut() {
+                        open.is_name_next = open.is_object;
+                    }
+                }
+                b'"' => {
+                    at = string_end(json, at);
+                    let raw = &json[start + 1..at - 1];
+                    out.push(b'"');
+                    match open.last_mut() {
+                        Some(open) if open.is_name_next => {
+                            open.is_name_next = false;
+                            self.push_name(out, open, raw);
+                        }
+                        Some(open) => self.push_string(out, open.rule, open.pixel, raw),
+                        None => self.push_string(out, Rule::Replace, "", raw),
+                    }
+                    out.push(b'"');
+                    continue;
+                }
+                b'-' | b'0'..=b'9' => {
+                    let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+                    at += json[at..].iter().take_while(|byte| is_part(byte)).count();
+                    if open.last().is_some_and(|open| open.rule.keeps_numbers()) {
+                        out.extend_from_slice(&json[start..at]);
+                    } else {
+                        self.key.push_number(out, &json[start..at]);
+                    }
+                    continue;
+                }
+                // White space, colons, and `true`, `false` and `null`.
+                _ => {}
+            }
+            out.push(byte);
+        }
+    }
+
+    fn push_name(self, out: &mut Vec<u8>, open: &mut Open, raw: &[u8]) {
+        let name = text::decode(raw);
+        open.rule = rules::rule(open.place, &name);
+        if rules::is_known_name(&name) {
+            out.extend_from_slice(raw);
+        } else {
+            self.key.push_string(out, raw);
+        }
+    }
+
+    fn push_string(self, out: &mut Vec<u8>, rule: Rule, pixel: &str, raw: &[u8]) {
+        if let Some(hash) = raw.strip_prefix(BLOB) {
+            out.extend_from_slice(BLOB);
+            return self.key.push_string(out, hash);
+        }
+        match rule {
+            Rule::Pixel => out.extend_from_slice(pixel.as_bytes()),
+            _ if rule.keeps(&text::decode(raw), |id| self.session.find(id).is_some()) => out.extend_from_slice(raw),
+            _ => self.key.push_string(out, raw),
+        }
+    }
+
+    /// Appends the stand-in of what is not JSON. Whole records in it are treated as such, so that what is found in
+    /// them can still be found.
+    fn push_damaged(self, out: &mut Vec<u8>, line: &[u8]) {
+        // What is before this has been written.
+        let mut from = 0;
+        for at in std::iter::once(0).chain(line::record_starts(line)) {
+            if at < from || line.get(at) != Some(&b'{') {
+                continue;
+            }
+            if let Ok(record) = Cursor::new(&line[at..]).value() {
+                self.push_fragment(out, &line[from..at]);
+                from = at + record.range().end;
+                self.push_json(out, &line[at..from], Within::Record);
+            }
+        }
+        self.push_fragment(out, &line[from..]);
+    }
+
+    /// Appends the stand-in of a part of a record, in which what stands between quotes stays if it is a known name
+    /// or id.
+    fn push_fragment(self, out: &mut Vec<u8>, fragment: &[u8]) {
+        let mut from = 0;
+        while let Some(quote) = fragment[from..].iter().position(|&byte| byte == b'"') {
+            let start = from + quote + 1;
+            let end = string_end(fragment, start);
+            let is_closed = end > start && fragment[end - 1] == b'"';
+            self.push_words(out, &fragment[from..start]);
+            self.push_token(out, &fragment[start..end - usize::from(is_closed)]);
+            if !is_closed {
+                return;
+            }
+            out.push(b'"');
+            from = end;
+        }
+        self.push_words(out, &fragment[from..]);
+    }
+
+    /// Appends what stands between strings, in which `true`, `false` and `null` stay.
+    fn push_words(self, out: &mut Vec<u8>, bytes: &[u8]) {
+        for word in bytes.chunk_by(|a, b| a.is_ascii_alphabetic() == b.is_ascii_alphabetic()) {
+            match word {
+                b"true" | b"false" | b"null" => out.extend_from_slice(word),
+                _ => self.key.push_text(out, word),
+            }
+        }
+    }
+
+    /// Appends a string of a damaged line.
+    fn push_token(self, out: &mut Vec<u8>, raw: &[u8]) {
+        let known = text::decode(raw);
+        let stays = rules::is_known_name(&known)
+            || Rule::Kind.keeps(&known, |_| false)
+            || Rule::Role.keeps(&known, |_| false)
+            || self.session.find(&known).is_some();
+        if stays {
+            out.extend_from_slice(raw);
+        } else {
+            self.key.push_string(out, raw);
+        }
+    }
+}
+
+impl Open {
+    /// Returns the object that opens here; `json` starts with it.
+    fn object(around: Option<&Self>, outermost: Within, json: &[u8]) -> Self {
+        let member = |name: &str| {
+            let span = Cursor::new(json).value().ok()?;
+            Raw::new(&json[span.range()]).get_str(name)
+        };
+        let place = match around.map(|open| open.rule) {
+            None if member("type").as_deref() == Some("session") => Within::Header,
+            None => outermost,
+            Some(Rule::Inside(Within::Block)) if member("type").as_deref() == Some("image") => Within::Image,
+            Some(Rule::Inside(place)) => place,
+            Some(_) => Within::Unknown,
+        };
+        let pixel = if place == Within::Image {
+            let mime = member("mimeType").unwrap_or_default();
+            PIXELS.iter().find(|(name, _)| *name == mime).unwrap_or(&PIXELS[PIXELS.len() - 1]).1
+        } else {
+            ""
+        };
+        Self { is_object: true, place, rule: Rule::Replace, is_name_next: true, pixel }
+    }
+}
+
+/// Returns the offset after the quote that ends a string whose first character is at `at`; the end of the text if
+/// none does.
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        match bytes.get(at) {
+            None => return bytes.len(),
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+        }
+    }
+}

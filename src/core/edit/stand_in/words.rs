@@ -1,0 +1,261 @@
+//! The stand-in of a word, and of a number: as long, of the same kinds of characters, and the same each time.
+//!
+//! Only letters and digits are replaced. What is between words (white space, punctuation, control characters)
+//! stays, and with it the lines, the length, and how the text looks.
+
+use unicode_width::UnicodeWidthChar;
+use uuid::Uuid;
+
+use crate::core::json::text::{StringPart, StringParts};
+
+/// The most characters that are taken as one word: a longer one, such as the data of an image, is replaced piece
+/// by piece.
+const LONGEST: usize = 64;
+
+/// Letters with as many bytes in UTF-8 and columns on a screen as those that they replace: first letter, how many.
+const TWO_BYTES: [(u32, u32); 2] = [(0xe0, 0x17), (0xc0, 0x17)];
+const THREE_BYTES: (u32, u32) = (0x10d0, 0x21);
+const THREE_BYTES_WIDE: (u32, u32) = (0x4e00, 0x5000);
+const FOUR_BYTES: (u32, u32) = (0x1_0400, 0x28);
+const FOUR_BYTES_WIDE: (u32, u32) = (0x2_0000, 0xa000);
+
+/// Makes the stand-ins of one file. Nobody without the key can look up what they stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct StandInKey(Uuid);
+
+/// A character of a word, and how it is written.
+#[derive(Clone, Copy)]
+struct Letter {
+    char: char,
+    is_escaped: bool,
+}
+
+impl StandInKey {
+    /// Takes a key, which has to be drawn at random for each file.
+    pub fn new(random: Uuid) -> Self {
+        Self(random)
+    }
+
+    /// Appends the stand-in of the body of a JSON string. Escapes stay escapes, and what is not a character stays
+    /// as it is, so that both need the same number of bytes.
+    pub(super) fn push_string(self, out: &mut Vec<u8>, raw: &[u8]) {
+        let mut word = Vec::new();
+        let mut parts = StringParts::new(raw);
+        loop {
+            let before = parts.rest();
+            let Some(part) = parts.next() else { break };
+            let written = &before[..before.len() - parts.rest().len()];
+            match part {
+                StringPart::Plain(bytes) => self.push_plain(out, &mut word, bytes),
+                StringPart::Char(char) if char.is_alphanumeric() && written.starts_with(b"\\u") => {
+                    self.take(out, &mut word, Letter { char, is_escaped: true });
+                }
+                StringPart::Char(_) => {
+                    self.end(out, &mut word);
+                    out.extend_from_slice(written);
+                }
+            }
+        }
+        self.end(out, &mut word);
+    }
+
+    /// Appends the stand-in of text that is no JSON string.
+    pub(super) fn push_text(self, out: &mut Vec<u8>, text: &[u8]) {
+        let mut word = Vec::new();
+        self.push_plain(out, &mut word, text);
+        self.end(out, &mut word);
+    }
+
+    /// Appends the stand-in of a number: other digits, but the same sign, zeros at the front, and magnitude.
+    pub(super) fn push_number(self, out: &mut Vec<u8>, number: &[u8]) {
+        let end = number.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e')).unwrap_or(number.len());
+        let mut digits = self.random(number);
+        for (at, &byte) in number[..end].iter().enumerate() {
+            let is_first = at == 0 || !number[at - 1].is_ascii_digit();
+            out.push(match byte {
+                b'0' if is_first => byte,
+                b'1'..=b'9' if is_first => b'1' + digits.next_below(9),
+                b'0'..=b'9' => b'0' + digits.next_below(10),
+                _ => byte,
+            });
+        }
+        out.extend_from_slice(&number[end..]);
+    }
+
+    fn push_plain(self, out: &mut Vec<u8>, word: &mut Vec<Letter>, bytes: &[u8]) {
+        for chunk in bytes.utf8_chunks() {
+            for char in chunk.valid().chars() {
+                if char.is_alphanumeric() {
+                    self.take(out, word, Letter { char, is_escaped: false });
+                } else {
+                    self.end(out, word);
+                    out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+            }
+            if !chunk.invalid().is_empty() {
+                self.end(out, word);
+                out.extend_from_slice(chunk.invalid());
+            }
+        }
+    }
+
+    fn take(self, out: &mut Vec<u8>, word: &mut Vec<Letter>, letter: Letter) {
+        word.push(letter);
+        if word.len() == LONGEST {
+            self.end(out, word);
+        }
+    }
+
+    /// Appends the stand-in of a word that is complete. Upper and lower case do not make two words of one.
+    fn end(self, out: &mut Vec<u8>, word: &mut Vec<Letter>) {
+        if word.is_empty() {
+            return;
+        }
+        let folded: String = word.iter().flat_map(|letter| letter.char.to_lowercase()).collect();
+        let mut random = self.random(folded.as_bytes());
+        for letter in word.drain(..) {
+            let char = like(letter.char, &mut random);
+            if letter.is_escaped {
+                let mut units = [0; 2];
+                char.encode_utf16(&mut units)
+                    .iter()
+                    .for_each(|unit| out.extend_from_slice(format!("\\u{unit:04x}").as_bytes()));
+            } else {
+                out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+    }
+
+    fn random<'w>(self, word: &'w [u8]) -> KeyedBytes<'w> {
+        KeyedBytes { key: self.0, word, block: [0; 16], at: 16, round: 0 }
+    }
+}
+
+/// Returns a character of the same kind: digit for digit, capital for capital, with as many bytes and columns.
+fn like(char: char, random: &mut KeyedBytes<'_>) -> char {
+    let ascii = |first: u8, many: u8, random: &mut KeyedBytes<'_>| char::from(first + random.next_below(many));
+    let (first, many) = match char {
+        '0'..='9' => return ascii(b'0', 10, random),
+        'A'..='Z' => return ascii(b'A', 26, random),
+        _ if char.is_ascii() => return ascii(b'a', 26, random),
+        _ => match (char.len_utf8(), char.width()) {
+            (2, _) => TWO_BYTES[usize::from(char.is_uppercase())],
+            (3, Some(2)) => THREE_BYTES_WIDE,
+            (3, _) => THREE_BYTES,
+            (_, Some(2)) => FOUR_BYTES_WIDE,
+            _ => FOUR_BYTES,
+        },
+    };
+    let drawn = u32::from(random.next()) << 8 | u32::from(random.next());
+    // All of these ranges hold nothing but letters.
+    char::from_u32(first + drawn % many).unwrap_or('x')
+}
+
+/// Bytes that a key and a word decide, as many as one likes.
+struct KeyedBytes<'w> {
+    key: Uuid,
+    word: &'w [u8],
+    block: [u8; 16],
+    at: usize,
+    round: u32,
+}
+
+impl KeyedBytes<'_> {
+    fn next(&mut self) -> u8 {
+        if self.at == self.block.len() {
+            // A version 5 UUID is a hash of both.
+            let key = Uuid::new_v5(&self.key, &self.round.to_be_bytes());
+            self.block = *Uuid::new_v5(&key, self.word).as_bytes();
+            self.round += 1;
+            self.at = 0;
+        }
+        // These two bytes say that it is one.
+        if matches!(self.at, 6 | 8) {
+            self.at += 1;
+        }
+        let byte = self.block[self.at];
+        self.at += 1;
+        byte
+    }
+
+    /// Returns a number below another one, which is at most 26.
+    fn next_below(&mut self, many: u8) -> u8 {
+        self.next() % many
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::StandInKey;
+
+    fn string(raw: &str) -> String {
+        let mut out = Vec::new();
+        StandInKey::new(Uuid::from_u128(7)).push_string(&mut out, raw.as_bytes());
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_stand_in_has_the_shape_of_what_it_stands_for() {
+        let shape = |text: &str| -> String {
+            let kind = |char: char| match char {
+                _ if char.is_ascii_digit() => '1',
+                _ if char.is_ascii_uppercase() => 'A',
+                _ if char.is_ascii_lowercase() => 'a',
+                _ if char.is_alphanumeric() => char::from_digit(u32::try_from(char.len_utf8()).unwrap(), 10).unwrap(),
+                _ => char,
+            };
+            text.chars().map(kind).collect()
+        };
+        for raw in [
+            "",
+            "/home/Mia/Shop-2/x_y.rs:12",
+            "two words,\\n\\ttwo \\\"lines\\\"",
+            "naïve Über façade",
+            "日本語 and 한국어 ไทย",
+            "𝐀𝐁 𠀀 🙂",
+            "https://mia:pass@example.org/?q=1#a",
+            "e\u{301} \u{202e} \u{7f}",
+        ] {
+            let stand_in = string(raw);
+            assert_eq!((shape(&stand_in), stand_in.len()), (shape(raw), raw.len()), "{raw} became {stand_in}");
+            let letters = |text: &str| text.chars().filter(|char| char.is_alphanumeric()).collect::<String>();
+            assert!(letters(raw).is_empty() || letters(raw) != letters(&stand_in), "{stand_in}");
+        }
+    }
+
+    #[test]
+    fn escapes_stay_escapes() {
+        let stand_in = string(r"a\u00e9\u0062\ud835\udc00 \ud800 \n\u4e2d");
+        assert_eq!(stand_in.len(), r"a\u00e9\u0062\ud835\udc00 \ud800 \n\u4e2d".len());
+        let lone = stand_in.find(r" \ud800 \n\u").unwrap();
+        assert_eq!(stand_in[..lone].matches(r"\u").count(), 4, "{stand_in}");
+    }
+
+    #[test]
+    fn one_word_has_one_stand_in_whatever_its_case() {
+        let stand_in = string("Login login LOGIN, login2 log\\u0069n");
+        let words: Vec<_> = stand_in.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+        assert_eq!(words[0].to_lowercase(), words[1]);
+        assert_eq!(words[2], words[1].to_uppercase());
+        assert!(!words[3].starts_with(words[1]), "another word has another stand-in");
+        assert_eq!(words[4].len(), "log\\u0069n".len());
+    }
+
+    #[test]
+    fn numbers_keep_their_length_sign_and_magnitude() {
+        let number = |text: &str| {
+            let mut out = Vec::new();
+            StandInKey::new(Uuid::from_u128(7)).push_number(&mut out, text.as_bytes());
+            String::from_utf8(out).unwrap()
+        };
+        for text in ["0", "-0", "7", "-120", "1999.50", "4155550101", "1.25e-10", "1E400", "0.001"] {
+            let stand_in = number(text);
+            assert_eq!(stand_in.len(), text.len(), "{text} became {stand_in}");
+            assert!(serde_json::from_str::<Box<serde_json::value::RawValue>>(&stand_in).is_ok());
+            assert_eq!(text.starts_with('0'), stand_in.starts_with('0'));
+        }
+        assert_ne!(number("4155550101"), "4155550101");
+    }
+}
