@@ -188,7 +188,7 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 #[test]
 fn defaults_are_shown() {
     // These do nothing unless they are given, or say what they replace.
-    const NONE: [&str; 20] = [
+    const NONE: [&str; 21] = [
         "children",
         "below",
         "search",
