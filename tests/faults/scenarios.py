@@ -128,6 +128,8 @@ def all_scenarios():
     on, old, older = current(), second(), first()
     there, user = f"e{3:07x}", f"e{5:07x}"
     no_rename = ("renameat2:error=EINVAL",)
+    # The answers of these sessions say nothing of their cost.
+    sound = ("--allow", "no-usage")
     return [
         Scenario("label", "append", on, "label", SESSION, there, MARK),
         Scenario("label, no room", "append", on, "label", SESSION, there, MARK, room=40),
@@ -147,10 +149,10 @@ def all_scenarios():
                  before=no_rename),
         Scenario("migrate --backup, no room", "replace", older, "migrate", SESSION, "--backup", backup=True, room=99),
         Scenario("migrate --output", "create", old, "migrate", SESSION, "--output", "new.jsonl", output="new.jsonl"),
-        Scenario("check --fix", "replace", damaged(), "check", SESSION, "--fix", backup=True),
-        Scenario("check --fix, by a link", "replace", damaged(), "check", SESSION, "--fix", backup=True,
+        Scenario("check --fix", "replace", damaged(), "check", SESSION, "--fix", *sound, backup=True),
+        Scenario("check --fix, by a link", "replace", damaged(), "check", SESSION, "--fix", *sound, backup=True,
                  before=no_rename),
-        Scenario("check --fix, no room", "replace", damaged(), "check", SESSION, "--fix", backup=True, room=-500),
+        Scenario("check --fix, no room", "replace", damaged(), "check", SESSION, "--fix", *sound, backup=True, room=-500),
         Scenario("label into version 1", "replace", older, "label", SESSION, "@", MARK),
         Scenario("label into version 2", "replace", old, "label", SESSION, user, MARK),
     ]

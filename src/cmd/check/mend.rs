@@ -106,13 +106,14 @@ impl MendArgs {
         paths::work(app, "mending", files.len(), pool, make_first, |at, done, progress| {
             // Another name of a file comes when it is done under its first one.
             let done = done.unwrap_or_else(|| make(at));
-            world::wait(Duration::ZERO).check()?;
             let path = &files[at].path;
             let print = || self.print(app, path, policy, done, tally, out);
             match progress {
-                Some(progress) => progress.aside(print),
-                None => print(),
+                Some(progress) => progress.aside(print)?,
+                None => print()?,
             }
+            // What was done is said before a signal is obeyed.
+            Ok(world::wait(Duration::ZERO).check()?)
         })
     }
 
