@@ -68,7 +68,7 @@
 //! | which entry an ENTRY is (help naming, "Entries") | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
 //! | which file a SESSION is (help naming, "Sessions") | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
 //! | what a search finds (help rules, "Search") | `core/search/mod.rs` | `a_search_finds_what_the_agents_find` |
-//! | which messages a context has (help rules, "Context") | `core/context/mod.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
+//! | which messages a context has (help rules, "Context") | `core/context/builder.rs` | `the_last_compaction_counts_and_keeps_from_its_entry_on` |
 //! | which setting is in force (help rules, "Context") | `core/context/settings.rs` | `each_setting_is_that_of_the_last_entry_that_sets_it` |
 //! | what one agent holds (help rules, "What an agent holds") | `core/context/omp/mod.rs` | `what_agents_hold_is_what_they_were_seen_to_hold` |
 //! | what an agent sends (help rules, "What an agent sends") | `core/context/sent/write.rs` | `what_agents_send_is_what_they_were_seen_to_send` |

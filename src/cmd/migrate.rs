@@ -12,7 +12,7 @@ use super::{App, Task, world};
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::migrate::CURRENT;
-use crate::core::migrate::file::{self, Options, Outcome, Status};
+use crate::core::migrate::file::{self, MigratedFile, MigrationOptions, MigrationStatus};
 use crate::core::naming::files::{self, Named, PassedOver};
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
@@ -84,20 +84,21 @@ impl Task for MigrateArgs {
             return Ok(ExitCode::SUCCESS);
         }
         let outcomes = self.all(app, &files)?;
-        let has = |status: Status| outcomes.iter().any(|outcome| outcome.status == status);
+        let has = |status: MigrationStatus| outcomes.iter().any(|outcome| outcome.status == status);
         let printed = self.print(app, &files, &outcomes);
-        if has(Status::Migrated) {
+        if has(MigrationStatus::Migrated) {
             super::ended(printed, None, None)?
         } else {
             printed?
         }
-        if let Some(signal) = outcomes.iter().find_map(Outcome::signal) {
+        if let Some(signal) = outcomes.iter().find_map(MigratedFile::signal) {
             return Ok(Exit::after(signal).into());
         }
         // What is found in a folder need not be a session.
         let mut is_named = files.iter().zip(&outcomes).filter(|(file, _)| file.is_named);
-        let is_bad = has(Status::Failed) || is_named.any(|(_, outcome)| outcome.status == Status::NotASession);
-        Ok(match (is_bad, self.check && has(Status::WouldMigrate)) {
+        let is_bad =
+            has(MigrationStatus::Failed) || is_named.any(|(_, outcome)| outcome.status == MigrationStatus::NotASession);
+        Ok(match (is_bad, self.check && has(MigrationStatus::WouldMigrate)) {
             (true, _) => Exit::CouldNot,
             (false, true) => Exit::SaysNo,
             (false, false) => Exit::Done,
@@ -108,11 +109,11 @@ impl Task for MigrateArgs {
 
 impl MigrateArgs {
     /// Migrates all files, several at once.
-    fn all(&self, app: &App, files: &[Named]) -> Result<Vec<Outcome>> {
-        let options = Options {
+    fn all(&self, app: &App, files: &[Named]) -> Result<Vec<MigratedFile>> {
+        let options = MigrationOptions {
             only_report: self.check || self.dry_run,
             backup: self.backup.as_deref(),
-            options: self.writing.options(),
+            writing: self.writing.options(),
         };
         // Of a single file the bytes are counted.
         let watch = |source: &Source| (files.len() == 1).then(|| app.reading(source));
@@ -129,7 +130,7 @@ impl MigrateArgs {
         Ok(outcomes)
     }
 
-    fn print(&self, app: &App, files: &[Named], outcomes: &[Outcome]) -> Result<()> {
+    fn print(&self, app: &App, files: &[Named], outcomes: &[MigratedFile]) -> Result<()> {
         // All files after an interruption have the same to say; once is enough.
         let mut is_told = false;
         for (file, outcome) in files.iter().zip(outcomes) {
@@ -159,10 +160,10 @@ impl MigrateArgs {
     }
 
     /// Reports what there is to say of a file beside its row.
-    fn warn(&self, app: &App, file: &Named, outcome: &Outcome) {
+    fn warn(&self, app: &App, file: &Named, outcome: &MigratedFile) {
         let warn = |kind, message: &str, line| app.report.warn(kind, message, Some(&file.path), line);
         match (&outcome.error, outcome.from) {
-            (None, Some(version)) if outcome.status == Status::Newer => {
+            (None, Some(version)) if outcome.status == MigrationStatus::Newer => {
                 let message = format!("version {version} is newer than {CURRENT}, the newest known: not touched");
                 warn(WarningKind::NewerVersion, &message, None);
             }
@@ -170,7 +171,7 @@ impl MigrateArgs {
             _ if self.format.is_json() => {}
             // Counted together.
             (Some(Error::Foreign(_)), _) if !file.is_named => {}
-            (Some(error), _) if outcome.status == Status::NotASession && !file.is_named => {
+            (Some(error), _) if outcome.status == MigrationStatus::NotASession && !file.is_named => {
                 warn(WarningKind::NotASession, &format!("skipped: {error}"), error.line());
             }
             (Some(error), _) => app.report.failure(&self.failure(error, &file.path)),

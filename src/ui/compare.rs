@@ -108,8 +108,8 @@ impl<'s> DifferenceText<'s> {
     }
 
     fn row(&self, bodies: &mut Bodies<'_>, sign: char, message: &SizedMessage) -> Result<String> {
-        let words = compare::words(bodies, message.message)?;
-        let words = match message.message {
+        let words = compare::words(bodies, &message.message)?;
+        let words = match &message.message {
             ContextMessage::System(_) => format!("system: {}", entry::text(self.screen, &words)),
             item => entry::row(self.screen, self.session.traits(item.node()), &words),
         };
@@ -187,9 +187,9 @@ impl<'a> DifferenceRow<'a> {
         difference: &Difference,
     ) -> Result<Self> {
         let session = bodies.session();
-        let mut row = |&SizedMessage { message, tokens }: &SizedMessage| {
+        let mut row = |SizedMessage { message, tokens }: &SizedMessage| {
             let text = compare::words(bodies, message)?;
-            Ok(MessageRow { id: session.id(message.node()), role: message.role(session), tokens, text })
+            Ok(MessageRow { id: session.id(message.node()), role: message.role(session), tokens: *tokens, text })
         };
         let mut rows = |messages: &[SizedMessage]| messages.iter().map(&mut row).collect::<Result<_>>();
         let id = |context: &Context| context.leaf.map(|leaf| session.id(leaf));

@@ -12,6 +12,9 @@ use super::screen::Screen;
 use crate::core::context::message;
 use crate::core::context::stats::Size;
 use crate::core::context::{Context, Settings};
+use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
+use crate::core::entry::preview::NAMELESS;
+use crate::core::entry::{Entry, Kind, Role};
 use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
@@ -76,7 +79,7 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 /// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
     let role = message.get_str("role").unwrap_or_default();
-    let mut title = role.clone().into_owned();
+    let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
     for name in ["customType", "toolName"] {
         if let Some(name) = message.get_str(name) {
             title.push_str(&format!(" [{name}]"));
@@ -110,16 +113,7 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
 /// # Errors
 /// Those of `out`.
 pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    let mut part = |text: &str| {
-        let text = text.trim_end_matches('\n');
-        if text.is_empty() {
-            return Ok(());
-        }
-        for line in text.split_inclusive('\n') {
-            out(&escape::lines(line))?;
-        }
-        out("\n")
-    };
+    let mut part = |text: &str| part(text, out);
     let text = |name: &str| message.get_str(name);
     for (name, before) in [("summary", ""), ("command", "$ "), ("code", ">>> "), ("output", "")] {
         match text(name) {
@@ -132,14 +126,11 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
         part(&file.get_str("content").unwrap_or_default())?;
     }
-    for (name, section) in message.get("sections").iter().flat_map(|sections| sections.members()) {
-        let name = String::from_utf8_lossy(name.name());
-        part(&section.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}")))?;
+    for element in message.get("blocks").iter().flat_map(|blocks| blocks.elements()) {
+        part(&block(element))?;
     }
-    for (list, what) in [("toolsAdded", "tool"), ("toolsRemoved", "tool removed")] {
-        for tool in message.get(list).iter().flat_map(|tools| tools.elements()) {
-            part(&format!("[{what}: {}]", tool.get_str("name").or_else(|| tool.str()).unwrap_or_default()))?;
-        }
+    if text("role").as_deref() == Role::System.name() {
+        TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
     }
     match message.get("content") {
         Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
@@ -157,22 +148,69 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
     }
 }
 
+/// Calls `out` with all text of an entry as [`body`] does with that of a message.
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn entry(entry: Entry<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    if let Some(message) = entry.message().filter(|_| entry.kind() == Kind::Message) {
+        return body(message, out);
+    }
+    body(entry.object(), out)?;
+    TextElsewhere::of(entry).iter().try_for_each(|other| part(&elsewhere(other), out))
+}
+
+/// Calls `out` with a part of a message, line by line.
+fn part(text: &str, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() {
+        return Ok(());
+    }
+    for line in text.split_inclusive('\n') {
+        out(&escape::lines(line))?;
+    }
+    out("\n")
+}
+
+/// Returns a text that stands outside of the content, with what it is.
+fn elsewhere(text: &TextElsewhere<'_>) -> String {
+    let plain = |text: Raw<'_>| text.str().unwrap_or_default().into_owned();
+    match text {
+        TextElsewhere::Section { name, text } => {
+            text.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}"))
+        }
+        TextElsewhere::ToolAdded(tool) => {
+            let description = tool.get_str("description").unwrap_or_default();
+            format!("[tool: {}] {description}", tool_name(*tool)).trim_end().to_owned()
+        }
+        TextElsewhere::ToolRemoved(tool) => format!("[tool removed: {}]", tool_name(*tool)),
+        TextElsewhere::Task(text) => format!("[task]\n{}", plain(*text)),
+        TextElsewhere::SystemPrompt(text) => format!("[system prompt]\n{}", plain(*text)),
+        TextElsewhere::SystemText(text) | TextElsewhere::Archived(text) | TextElsewhere::Notes(text) => plain(*text),
+        TextElsewhere::Picture(picture) => image(*picture),
+    }
+}
+
 fn block(block: Raw<'_>) -> String {
     let text = |name: &str| block.get_str(name).unwrap_or_default().into_owned();
     let kind = text("type");
     match kind.as_str() {
         "text" => text("text"),
         "thinking" => format!("[thinking] {}", text("thinking")),
-        "image" => {
-            let data = block.get("data").map_or(0, |data| data.bytes().len());
-            format!("[image: {}, {} kB]", text("mimeType"), data.div_ceil(1000))
-        }
+        "image" => image(block),
         "toolCall" => {
             let arguments = block.get("arguments").map(Raw::bytes).unwrap_or_default();
-            format!("[call {}: {}]", text("name"), String::from_utf8_lossy(arguments))
+            let name = Some(text("name")).filter(|name| !name.trim().is_empty());
+            let name = name.as_deref().unwrap_or(NAMELESS);
+            format!("[call {name}: {}]", String::from_utf8_lossy(arguments))
         }
         _ => format!("[{kind}]"),
     }
+}
+
+fn image(image: Raw<'_>) -> String {
+    let data = image.get("data").map_or(0, |data| data.bytes().len());
+    format!("[image: {}, {} kB]", image.get_str("mimeType").unwrap_or_default(), data.div_ceil(1000))
 }
 
 /// Prints a context as a transcript.
@@ -190,7 +228,7 @@ pub(crate) fn text(
     let leaf = context.leaf.map(|leaf| session.id(leaf));
     output.text(&heading(screen, leaf, &context.settings, size))?;
     let mut scratch = Vec::new();
-    for (at, &item) in context.messages.iter().enumerate() {
+    for (at, item) in context.messages.iter().enumerate() {
         let write = |message: Raw<'_>| -> io::Result<()> {
             let title = title(screen, at + 1, session.id(item.node()), message);
             output.text(&screen.folded(&title, 3))?;
@@ -245,7 +283,7 @@ pub(crate) fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &
 fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
     let (mut scratch, mut sent) = (Vec::new(), Vec::new());
     let mut mark = "";
-    for &item in &context.messages {
+    for item in &context.messages {
         let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
             sent.clear();
             if for_model && !message::write_for_model(&mut sent, message) {

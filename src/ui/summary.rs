@@ -13,7 +13,7 @@ use super::list::{CHUNK, Column, Listing};
 use super::output::Output;
 use super::report::{Failure, ReportRow};
 use super::screen::Screen;
-use crate::core::migrate::file::{Outcome, Status};
+use crate::core::migrate::file::{MigratedFile, MigrationStatus};
 use crate::core::words::counted;
 
 /// What became of a file, for programs.
@@ -31,8 +31,8 @@ pub(crate) struct MigrationRow<'a> {
 
 impl<'a> MigrationRow<'a> {
     /// Makes the row of a file, with what is to be said of its error.
-    pub(crate) fn new(path: &Path, outcome: &Outcome, failure: Option<&'a Failure>) -> Self {
-        let Outcome { from, to, status, .. } = *outcome;
+    pub(crate) fn new(path: &Path, outcome: &MigratedFile, failure: Option<&'a Failure>) -> Self {
+        let MigratedFile { from, to, status, .. } = *outcome;
         let error = failure.map(ReportRow::from);
         let backup = outcome.backup.as_ref().map(|backup| backup.display().to_string());
         Self { path: path.display().to_string(), from, to, status: status.name(), backup, error }
@@ -43,25 +43,25 @@ impl<'a> MigrationRow<'a> {
 ///
 /// # Errors
 /// [`io::Error`] of the output.
-pub(crate) fn print(files: &[(&Path, &Outcome)], screen: &Screen) -> io::Result<()> {
+pub(crate) fn print(files: &[(&Path, &MigratedFile)], screen: &Screen) -> io::Result<()> {
     let mut output = Output::new();
     output.text(&table(files, screen))?;
     output.finish()
 }
 
 /// Draws a row for every listed file, and a line of counts.
-fn table(files: &[(&Path, &Outcome)], screen: &Screen) -> String {
-    let listed: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != Status::Current).collect();
+fn table(files: &[(&Path, &MigratedFile)], screen: &Screen) -> String {
+    let listed: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != MigrationStatus::Current).collect();
     let mut out = String::new();
     if !listed.is_empty() {
         let has_backups = listed.iter().any(|(_, outcome)| outcome.backup.is_some());
-        let row = |&&(path, outcome): &&(&Path, &Outcome)| {
+        let row = |&&(path, outcome): &&(&Path, &MigratedFile)| {
             let mut row = vec![outcome.status.name().to_owned(), version(outcome, screen)];
             row.extend(has_backups.then(|| backup(outcome)));
             row.push(path.display().to_string());
             row
         };
-        let widest = |of: &dyn Fn(&Path, &Outcome) -> usize| {
+        let widest = |of: &dyn Fn(&Path, &MigratedFile) -> usize| {
             listed.iter().map(|(path, outcome)| of(path, outcome)).max().unwrap_or(0)
         };
         let status = Column::Whole("status", widest(&|_, outcome| outcome.status.name().len()));
@@ -85,7 +85,7 @@ fn table(files: &[(&Path, &Outcome)], screen: &Screen) -> String {
         }
         out.push_str(&listing.foot());
     }
-    let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<MigrationStatus, usize> = BTreeMap::new();
     for (_, outcome) in files {
         *counts.entry(outcome.status).or_default() += 1;
     }
@@ -96,12 +96,12 @@ fn table(files: &[(&Path, &Outcome)], screen: &Screen) -> String {
 }
 
 /// Returns the name of the copy of the old file, if there is one.
-fn backup(outcome: &Outcome) -> String {
+fn backup(outcome: &MigratedFile) -> String {
     let name = outcome.backup.as_ref().and_then(|backup| backup.file_name());
     name.map(|name| escape::line(&name.to_string_lossy()).into_owned()).unwrap_or_default()
 }
 
-fn version(outcome: &Outcome, screen: &Screen) -> String {
+fn version(outcome: &MigratedFile, screen: &Screen) -> String {
     let arrow = screen.arrow();
     match (outcome.from, outcome.to) {
         (Some(from), Some(to)) if from != to => format!("{from} {arrow} {to}"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Measures how time grows: every profile at two sizes, the second ten times the first, and every
-# command that reads a session. Prints a Markdown table of the ratios of times; ten times the entries
-# should take no more than 13 times as long. Also compares what writes or prints a context with the
-# bare load.
+# Measures how time grows, in two parts. "profiles": every profile at two sizes, the second ten times the
+# first, and every command that reads a session. Prints a Markdown table of the ratios of times; ten times
+# the entries should take no more than 13 times as long. "hostile": every command on the sessions of
+# shapes.py, by sweep.py; nothing should take more than 2.6 times as long on twice as much.
 #
 # usage: growth.sh BIN [WORKDIR]
 #
@@ -10,13 +10,14 @@
 #   WORKDIR  where the sessions are generated, 0.5 GB, and kept for the next run
 #            (default: /tmp/session-tree-growth)
 #
-# Environment: GEN       command that generates (default: cargo bench --quiet --bench generate --)
+# Environment: PARTS     which of "profiles hostile" (default: both)
+#              GEN       command that generates (default: cargo bench --quiet --bench generate --)
 #              PROFILES  which of "text image small deep bushy" (default: all)
 #              RUNS      of every command (default 7); the shortest counts, since noise only adds
 #
-# Exit 0: all ratios are 13 or less; 1: some are not; 2: could not run.
+# Exit 0: nothing grows faster than that; 1: something does; 2: could not run.
 #
-# Needs hyperfine and jq (Debian packages of these names).
+# Needs hyperfine and jq (Debian packages of these names), and Python for the hostile sessions.
 set -euo pipefail
 export LC_ALL=C
 
@@ -30,10 +31,11 @@ bin=$(realpath -- "$1")
 workdir=$(realpath -m -- "${2:-/tmp/session-tree-growth}")
 package=$(realpath -- "$(dirname -- "$0")/../..")
 runs=${RUNS:-7}
+parts=${PARTS:-profiles hostile}
 read -ra profiles <<<"${PROFILES:-text image small deep bushy}"
 read -ra generator <<<"${GEN:-cargo bench --quiet --bench generate --}"
-for tool in hyperfine jq; do
-  command -v "$tool" >/dev/null || cannot "\`$tool\` is missing: apt-get install hyperfine jq"
+for tool in hyperfine jq python3; do
+  command -v "$tool" >/dev/null || cannot "\`$tool\` is missing: apt-get install hyperfine jq python3"
 done
 [ -x "$bin" ] || cannot "\`$bin\` cannot be run"
 mkdir -p -- "$workdir"
@@ -54,6 +56,20 @@ declare -A commands=(
 order=(tree text context check branch label navigate)
 
 main() {
+  local grows=0
+  case $parts in *profiles*) by_profile || grows=1 ;; esac
+  case $parts in *hostile*) on_hostile_sessions || grows=1 ;; esac
+  exit "$grows"
+}
+
+on_hostile_sessions() {
+  local code=0
+  python3 "$(dirname -- "$0")/sweep.py" "$bin" "$scratch" || code=$?
+  [ "$code" -le 1 ] || cannot "the sweep over hostile sessions could not run"
+  return "$code"
+}
+
+by_profile() {
   local profile name ratio worst=0
   printf '| profile | entries |'
   printf ' %s |' "${order[@]}"
@@ -66,7 +82,7 @@ main() {
     provide "$profile" $((entries[$profile] * 10))
     printf '| %s | %d → %d |' "$profile" "${entries[$profile]}" $((entries[$profile] * 10))
     for name in "${order[@]}"; do
-      ratio=$(growth "$profile" "$name")
+      ratio=$(growth "$profile" "$name") || exit
       printf ' %s |' "$ratio"
       worst=$(awk -v a="$worst" -v b="${ratio%% *}" 'BEGIN { print (a > b ? a : b) }')
     done
@@ -79,15 +95,15 @@ main() {
 provide() {
   local file=$workdir/$1-$2.jsonl
   [ -e "$file" ] && return
-  (cd "$package" && "${generator[@]}" "$1" --entries "$2" "$file.part") >&2
+  (cd "$package" && "${generator[@]}" "$1" --entries "$2" "$file.part") >&2 || cannot "cannot make \`$file\`"
   mv -- "$file.part" "$file"
 }
 
 # growth PROFILE NAME: the ratio, and the times.
 growth() {
   local small large
-  small=$(shortest "$1-${entries[$1]}" "$2")
-  large=$(shortest "$1-$((entries[$1] * 10))" "$2")
+  small=$(shortest "$1-${entries[$1]}" "$2") || exit
+  large=$(shortest "$1-$((entries[$1] * 10))" "$2") || exit
   awk -v a="$small" -v b="$large" 'BEGIN { printf "%.1f × (%.0f → %.0f ms)", b / a, a * 1000, b * 1000 }'
 }
 

@@ -130,7 +130,7 @@ fn normal_for_model(messages: &[Value]) -> Vec<Value> {
 fn messages(case: &Case, context: &Context, for_model: bool) -> Vec<Value> {
     let mut bodies = Bodies::new(&case.session);
     let mut out = Vec::new();
-    for &item in &context.messages {
+    for item in &context.messages {
         let (mut stored, mut sent) = (Vec::new(), Vec::new());
         message::write(&mut stored, &mut bodies, item).unwrap();
         if !for_model {

@@ -25,13 +25,13 @@ fn sessions_of_openclaw_are_read_as_it_reads_them() {
         let parents: serde_json::Map<_, _> = parents.collect();
         let mut bodies = Bodies::new(&session);
         let context = context::build(&mut bodies, session.leaf()).unwrap();
-        let mut says = |item| {
+        let mut says = |item: &_| {
             let mut out = Vec::new();
             message::write(&mut out, &mut bodies, item).unwrap();
             let message: Value = serde_json::from_slice(&out).unwrap();
             json!([message["role"], message.get("summary").unwrap_or(&message["content"])])
         };
-        let messages: Vec<_> = context.messages.iter().map(|&item| says(item)).collect();
+        let messages: Vec<_> = context.messages.iter().map(&mut says).collect();
         let found = json!({"lines": answer["lines"], "leaf": leaf, "parents": parents, "messages": messages});
         assert_eq!(found, answer, "{text}");
         count += 1;

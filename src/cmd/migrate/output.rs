@@ -10,13 +10,13 @@ use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
 use crate::core::disk::write;
 use crate::core::migrate;
-use crate::core::migrate::file::{self, Outcome, Status};
+use crate::core::migrate::file::{self, MigratedFile, MigrationStatus};
 use crate::core::naming::files::Named;
 use crate::ui::output::Output;
 use crate::ui::report::{AboutFile, Failure};
 
 /// Writes the new form of one file elsewhere.
-pub(super) fn write(app: &App, files: &[Named], output: &Path, wait: LockWait<'_>) -> Result<Outcome> {
+pub(super) fn write(app: &App, files: &[Named], output: &Path, wait: LockWait<'_>) -> Result<MigratedFile> {
     let [Named { path, is_named: true }] = files else {
         let hint = "name one file, or leave `--output` out to migrate in place";
         return Err(Failure::usage("`--output` takes one input file", hint).into());
@@ -36,7 +36,8 @@ pub(super) fn write(app: &App, files: &[Named], output: &Path, wait: LockWait<'_
         drop(progress);
         warn_of(app, &effects, output);
     }
-    let outcome = Outcome::of(need);
-    let status = if outcome.status == Status::WouldMigrate { Status::Migrated } else { outcome.status };
-    Ok(Outcome { status, ..outcome })
+    let outcome = MigratedFile::of(need);
+    let status =
+        if outcome.status == MigrationStatus::WouldMigrate { MigrationStatus::Migrated } else { outcome.status };
+    Ok(MigratedFile { status, ..outcome })
 }

@@ -4,7 +4,8 @@ use anyhow::Result;
 
 use super::args::Format;
 use super::printer::Printer;
-use crate::core::entry::{Kind, Role};
+use crate::core::entry::{Role, prompt};
+use crate::core::naming::entry::Names;
 use crate::core::session::NodeId;
 use crate::core::time;
 use crate::core::tree::view::ShownTree;
@@ -50,8 +51,9 @@ impl Printer<'_> {
     /// Prints the entries that were asked for, whole.
     pub(super) fn entries(&mut self) -> Result<()> {
         let mut nodes = Vec::new();
+        let names = Names::new(self.session, self.leaf);
         for name in &self.args.entry {
-            nodes.push(self.args.session.entry(self.session, self.leaf, name)?);
+            nodes.push(names.find(name)?);
         }
         let mut output = Output::new();
         output.hold();
@@ -82,13 +84,13 @@ impl Printer<'_> {
         let mut print = |text: &str| fit::fold(text, width, None, &mut |row| output.text(row));
         print(&format!("{}\n", escape::line(&head)))?;
         let words = self.bodies.words(node)?;
-        if session.traits(node).role == Role::ToolResult {
+        let entry = self.bodies.entry(node)?;
+        // What was called, or typed, is not in the text.
+        if entry.role() == Role::ToolResult || prompt::typed(entry).is_some() {
             print(&format!("{}\n", escape::line(&words)))?;
         }
-        let entry = self.bodies.entry(node)?;
-        let object = entry.message().filter(|_| entry.kind() == Kind::Message).unwrap_or(entry.object());
         let mut is_blank = true;
-        transcript::body(object, &mut |part| {
+        transcript::entry(entry, &mut |part| {
             is_blank &= part.trim().is_empty();
             print(part)
         })?;

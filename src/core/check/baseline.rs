@@ -3,9 +3,9 @@
 //! A finding is identified by file, code and entry, or by a hash of its line if it is not about an entry: both
 //! stay the same when lines before it come or go. Files of before name such lines by their numbers.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use super::{Checked, Code, RawFinding};
@@ -20,24 +20,25 @@ use crate::core::read::source::Source;
 /// The first line of such a file, by which it is recognized.
 const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
 
+const DOING: &str = "cannot read the baseline";
+
 /// How many lines that match nothing any more are named.
 const TOLD: usize = 3;
 
-/// What identifies a finding.
+/// What identifies a finding in its file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct KnownFinding {
-    path: String,
     code: Code,
-    entry: Option<String>,
+    entry: Option<Box<str>>,
     /// The hash of the line.
     hash: Option<u64>,
     /// The number of the line, in files of before.
     line: u32,
 }
 
-/// Known findings.
+/// Known findings, by the path of their file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Baseline(BTreeSet<KnownFinding>);
+pub(crate) struct Baseline(BTreeMap<String, BTreeSet<KnownFinding>>);
 
 impl Baseline {
     /// Reads a baseline file.
@@ -45,7 +46,7 @@ impl Baseline {
     /// # Errors
     /// [`Error::Usage`] if it is another file, [`Error::Io`].
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        Self::read(&fs::read(path).map_err(Error::io("cannot read the baseline"))?)
+        Self::read(BufReader::new(File::open(path).map_err(Error::io(DOING))?))
     }
 
     /// Writes the baseline file, in place of an older one if there is one.
@@ -58,22 +59,29 @@ impl Baseline {
         write::replace(&place, WriteOptions { wait, force: false }, false, &|| true, &mut |out| self.write(out))
     }
 
-    fn read(text: &[u8]) -> Result<Self> {
+    fn read(text: impl BufRead) -> Result<Self> {
         let mut scan = Scan::default();
-        let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-        let is_first = |line: &[u8]| line.trim_ascii() == FIRST.as_bytes();
-        if !lines.next().is_none_or(is_first) {
-            return Err(not_a_baseline());
-        }
         let mut known = Self::default();
-        for line in lines {
+        let mut is_first = true;
+        for line in text.split(b'\n') {
+            let line = line.map_err(Error::io(DOING))?;
+            let line = line.trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            if std::mem::take(&mut is_first) {
+                if line != FIRST.as_bytes() {
+                    return Err(not_a_baseline());
+                }
+                continue;
+            }
             let entry = scan.read(line).map_err(|_| not_a_baseline())?;
             let code = entry.get_str("code").and_then(|code| Code::find(&code));
             let (Some(path), Some(code)) = (entry.get_str("path"), code) else { return Err(not_a_baseline()) };
             let line = entry.get("line").and_then(|line| std::str::from_utf8(line.bytes()).ok()?.parse().ok());
             let hash = entry.get_str("lineHash").and_then(|hash| u64::from_str_radix(&hash, 16).ok());
-            let entry = entry.get_str("entryId").map(|id| id.into_owned());
-            known.0.insert(KnownFinding { path: path.into_owned(), code, entry, hash, line: line.unwrap_or(0) });
+            let entry = entry.get_str("entryId").map(Box::from);
+            known.insert(&path, KnownFinding { code, entry, hash, line: line.unwrap_or(0) });
         }
         Ok(known)
     }
@@ -85,28 +93,30 @@ impl Baseline {
 
     /// Adds what another baseline knows of a finding, if that is known there.
     pub(crate) fn add_known(&mut self, other: &Self, path: &str, checked: &Checked, finding: &RawFinding) {
-        self.0.extend(other.find(path, checked, finding).cloned());
+        if let Some(known) = other.find(path, checked, finding) {
+            self.insert(own_path(path), known.clone());
+        }
     }
 
     fn find(&self, path: &str, checked: &Checked, finding: &RawFinding) -> Option<&KnownFinding> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let key = KnownFinding::of(path, checked, finding);
-        let by_number = || self.0.get(&KnownFinding { hash: None, line: finding.line, ..key.clone() });
-        self.0.get(&key).or_else(|| if key.entry.is_none() { by_number() } else { None })
+        let known = self.0.get(own_path(path))?;
+        let key = KnownFinding::of(checked, finding);
+        let by_number = || known.get(&KnownFinding { hash: None, line: finding.line, ..key.clone() });
+        known.get(&key).or_else(|| if key.entry.is_none() { by_number() } else { None })
     }
 
     /// Returns what is listed for files that `is_checked`, and was not found again: its number, and the first
     /// ones in words.
     pub(crate) fn stale(&self, found: &Self, is_checked: &dyn Fn(&str) -> bool) -> (usize, Vec<String>) {
-        let stale = self.0.difference(&found.0).filter(|key| is_checked(&key.path));
         let mut words = Vec::new();
         let mut count = 0;
-        for key in stale {
-            count += 1;
-            if words.len() < TOLD {
-                words.push(key.words());
+        for (path, known) in self.0.iter().filter(|(path, _)| is_checked(path)) {
+            let again = found.0.get(path);
+            for key in known.iter().filter(|key| again.is_none_or(|again| !again.contains(key))) {
+                count += 1;
+                if words.len() < TOLD {
+                    words.push(key.words(path));
+                }
             }
         }
         (count, words)
@@ -114,21 +124,39 @@ impl Baseline {
 
     /// Adds a finding.
     pub(crate) fn add(&mut self, path: &str, checked: &Checked, finding: &RawFinding) {
-        self.0.insert(KnownFinding::of(path, checked, finding));
+        self.insert(own_path(path), KnownFinding::of(checked, finding));
+    }
+
+    fn insert(&mut self, path: &str, finding: KnownFinding) {
+        match self.0.get_mut(path) {
+            Some(known) => known.insert(finding),
+            None => self.0.entry(path.to_owned()).or_default().insert(finding),
+        };
     }
 
     /// Adds the findings of another baseline.
     pub(crate) fn merge(&mut self, other: Self) {
-        self.0.extend(other.0);
+        for (path, mut findings) in other.0 {
+            self.0.entry(path).or_default().append(&mut findings);
+        }
     }
 
     /// Writes the file, sorted so that changes stay small.
     pub(crate) fn write(&self, out: &mut dyn Write) -> Result<()> {
+        const FULL: usize = 64 * 1024;
+        let mut write = |text: &mut Vec<u8>| {
+            let written = out.write_all(text).map_err(|cause| Error::writing("cannot write", cause));
+            text.clear();
+            written
+        };
         let mut text = FIRST.as_bytes().to_vec();
-        for key in &self.0 {
+        for (path, key) in self.0.iter().flat_map(|(path, known)| known.iter().map(move |key| (path, key))) {
             text.push(b'\n');
+            if text.len() > FULL {
+                write(&mut text)?;
+            }
             let mut known = Object::new(&mut text);
-            known.str("path", &key.path).str("code", key.code.id());
+            known.str("path", path).str("code", key.code.id());
             match (&key.entry, key.hash) {
                 (Some(entry), _) => known.str("entryId", entry),
                 (None, Some(hash)) => known.str("lineHash", &format!("{hash:016x}")),
@@ -136,26 +164,31 @@ impl Baseline {
             };
         }
         text.push(b'\n');
-        out.write_all(&text).map_err(|cause| Error::writing("cannot write", cause))
+        write(&mut text)
     }
 }
 
 impl KnownFinding {
-    fn of(path: &str, checked: &Checked, finding: &RawFinding) -> Self {
-        let entry = checked.entry_id(finding).map(str::to_owned);
+    fn of(checked: &Checked, finding: &RawFinding) -> Self {
+        let entry = checked.entry_id(finding).map(Box::from);
         let hash = if entry.is_some() { None } else { checked.line_hash(finding) };
         let line = if entry.is_some() || hash.is_some() { 0 } else { finding.line };
-        Self { path: path.strip_prefix("./").unwrap_or(path).to_owned(), code: finding.code, entry, hash, line }
+        Self { code: finding.code, entry, hash, line }
     }
 
-    fn words(&self) -> String {
+    fn words(&self, path: &str) -> String {
         let place = match (&self.entry, self.hash) {
             (Some(entry), _) => format!("at `{entry}`"),
             (None, Some(hash)) => format!("on the line {hash:016x}"),
             (None, None) => format!("on line {}", self.line),
         };
-        format!("{} in {} {place}", self.code.id(), self.path)
+        format!("{} in {path} {place}", self.code.id())
     }
+}
+
+/// Returns the path of a file as it is listed.
+fn own_path(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
 }
 
 fn not_a_baseline() -> Error {
@@ -194,7 +227,7 @@ mod tests {
         known.write(&mut text).unwrap();
         let line = r#"{"path":"s.jsonl","code":"E005","lineHash":"28c77fc5af01e3ac"}"#;
         assert_eq!(String::from_utf8(text.clone()).unwrap(), format!("{FIRST}\n{line}\n"));
-        let known = Baseline::read(&text).unwrap();
+        let known = Baseline::read(&text[..]).unwrap();
         assert_eq!(unknown(&known, &checked(&[HEADER, FIRST_ENTRY, "", "damaged\r", FIRST_ENTRY, "other"])), [5, 6]);
         // A file that is no session has lines, too.
         let foreign = checked(&["text"]);

@@ -42,8 +42,8 @@ pub struct RawFinding {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Detail {
     Nothing,
-    /// What is odd about the line, and at which byte or how often.
-    Odd(Oddity, u32),
+    /// What is odd about the line.
+    Odd(Oddity),
     /// Where the path goes on above a cut.
     Above(Continuation),
     /// The 1-based line that has the same id.

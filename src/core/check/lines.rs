@@ -1,7 +1,6 @@
 //! Findings in single lines, the header included: what the reader noted about each becomes a code.
 //! What depends on other entries is up to [`super::tree`].
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use super::codes::Code;
@@ -21,20 +20,22 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
         let before = at.checked_sub(1).and_then(|before| notes.odd.get(before));
         let is_list = session.version == 1;
         let code = match note.oddity {
-            Oddity::Unfinished => Code::UnfinishedLine,
+            Oddity::Unfinished { .. } => Code::UnfinishedLine,
             Oddity::NoLineEnd => Code::NoLineEnd,
-            Oddity::NotAnObject if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
+            Oddity::NotAnObject { .. } if foreign_leaf == Some(note.line) => Code::ForeignLeaf,
             Oddity::LoneBrace if before.is_some_and(|cut| cut.line + 1 == note.line && is_open(cut)) => continue,
-            Oddity::LoneBrace | Oddity::Cut | Oddity::NotJson | Oddity::NotAnObject | Oddity::TooLong => {
-                Code::MalformedLine
-            }
-            Oddity::Nul | Oddity::NulBefore => Code::NulRun,
-            Oddity::FragmentBefore | Oddity::Glued => Code::GluedObjects,
+            Oddity::LoneBrace
+            | Oddity::Cut { .. }
+            | Oddity::NotJson { .. }
+            | Oddity::NotAnObject { .. }
+            | Oddity::TooLong => Code::MalformedLine,
+            Oddity::Nul { .. } | Oddity::NulBefore { .. } => Code::NulRun,
+            Oddity::FragmentBefore { .. } | Oddity::Glued { .. } => Code::GluedObjects,
             Oddity::Bom => Code::Bom,
-            Oddity::BadUtf8 => Code::BadUtf8,
-            Oddity::LoneSurrogate => Code::LoneSurrogate,
-            Oddity::Escape => Code::TerminalEscape,
-            Oddity::Big => Code::BigEntry,
+            Oddity::BadUtf8 { .. } => Code::BadUtf8,
+            Oddity::LoneSurrogate { .. } => Code::LoneSurrogate,
+            Oddity::Escape { .. } => Code::TerminalEscape,
+            Oddity::Big { .. } => Code::BigEntry,
             Oddity::Foreign if note.line < session.header.line => Code::HeaderNotFirst,
             Oddity::Foreign if is_list => continue,
             // Agents resume at the last line.
@@ -47,14 +48,15 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             Oddity::Untyped => Code::UntypedEntry,
             Oddity::NoMessage | Oddity::NoRole => Code::MalformedMessage,
             Oddity::NoContent => Code::MissingContent,
-            Oddity::BadContent | Oddity::BadBlock => Code::OddContent,
+            Oddity::BadContent | Oddity::BadBlock { .. } => Code::OddContent,
             Oddity::NoUsage => Code::NoUsage,
             Oddity::NoCost => Code::NoCost,
             // Reported with the tree.
             Oddity::NoParent => continue,
         };
-        let detail = Detail::Odd(note.oddity, if is_closed && is_open(note) { 0 } else { note.detail });
-        found.push(RawFinding::new(code, note.line, session.on_line(note.line), detail));
+        let is_harmless = is_closed && is_open(note);
+        let oddity = if is_harmless { Oddity::Cut { wants_value: false } } else { note.oddity };
+        found.push(RawFinding::new(code, note.line, session.on_line(note.line), Detail::Odd(oddity)));
     }
     for node in session.nodes() {
         if matches!(session.stamp(node), Stamp::Absent | Stamp::Unknown) {
@@ -66,13 +68,12 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
 
 /// Returns whether omp takes the line after it for a value in it.
 fn is_open(note: &OddLine) -> bool {
-    note.oddity == Oddity::Cut && note.detail == 1
+    note.oddity == Oddity::Cut { wants_value: true }
 }
 
 /// Returns the last line if agents take it for the leaf although it is not an entry. They drop `null`.
 fn foreign_leaf(session: &Session, notes: &LineNotes) -> Option<u32> {
-    let is_taken =
-        |note: &&OddLine| note.oddity == Oddity::Foreign || note.oddity == Oddity::NotAnObject && note.detail == 0;
+    let is_taken = |note: &&OddLine| matches!(note.oddity, Oddity::Foreign | Oddity::NotAnObject { is_null: false });
     let last = notes.odd.iter().rev().find(is_taken).map(|note| note.line)?;
     let is_last = session.nodes().next_back().is_none_or(|entry| session.line(entry) < last);
     (is_last && last > session.header.line).then_some(last)
@@ -110,13 +111,18 @@ fn odd_header(session: &Session) -> Option<&'static str> {
 }
 
 fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
-    let mut known: HashMap<[u8; 32], bool> = HashMap::new();
-    for ((line, hash), place) in notes.blobs.iter().zip(0..) {
-        let is_there = || blobs.is_some_and(|folder| folder.join(hex(hash)).exists());
-        if !*known.entry(*hash).or_insert_with(is_there) {
-            found.push(RawFinding::new(Code::MissingBlob, *line, session.on_line(*line), Detail::Index(place)));
-        }
-    }
+    // Sorted by hash: each file is looked for once, and a million hashes need no map.
+    let mut places: Vec<u32> = (0..).zip(&notes.blobs).map(|(place, _)| place).collect();
+    let hash = |place: u32| &notes.blobs[place as usize].1;
+    places.sort_unstable_by(|&a, &b| hash(a).cmp(hash(b)).then(a.cmp(&b)));
+    let is_there = |place: u32| blobs.is_some_and(|folder| folder.join(hex(hash(place))).exists());
+    let same = |a: &u32, b: &u32| hash(*a) == hash(*b);
+    let mut missing: Vec<u32> = places.chunk_by(same).filter(|same| !is_there(same[0])).flatten().copied().collect();
+    missing.sort_unstable();
+    found.extend(missing.into_iter().map(|place| {
+        let line = notes.blobs[place as usize].0;
+        RawFinding::new(Code::MissingBlob, line, session.on_line(line), Detail::Index(place))
+    }));
 }
 
 /// Returns a hash as the name of its file.

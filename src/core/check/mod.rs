@@ -41,7 +41,6 @@ use crate::core::read::inspect::{self, LineNotes};
 use crate::core::read::source::Source;
 use crate::core::read::{line, load};
 use crate::core::session::Session;
-use crate::core::session::body::Bodies;
 
 /// The result of checking a file.
 #[derive(Debug)]
@@ -100,9 +99,9 @@ impl Checked {
         wanted: &dyn Fn(&RawFinding) -> bool,
         each: &mut dyn FnMut(Finding) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut bodies = self.session.as_ref().map(Bodies::new);
+        let mut details = self.session.as_ref().map(describe::Details::new);
         for finding in self.found.iter().filter(|finding| wanted(finding)) {
-            each(describe::finding(finding, &self.notes, bodies.as_mut())?)?;
+            each(describe::finding(finding, &self.notes, details.as_mut())?)?;
         }
         Ok(())
     }

@@ -110,7 +110,7 @@ impl PathCuts {
                     };
                 }
                 at = above.node();
-            } else if session.cuts().contains(&node) {
+            } else if session.is_own_ancestor(node) {
                 self.runs_into_a_loop = true;
             }
         }
@@ -195,12 +195,11 @@ fn before_line(session: &Session, notes: &LineNotes, lost: u32) -> Continuation 
 pub(super) fn severed<'a>(session: &'a Session, notes: &'a LineNotes) -> impl Iterator<Item = NodeId> + 'a {
     let without = notes.odd.iter().filter(|note| note.oddity == Oddity::NoParent && session.version > 1);
     let mut without = without.filter_map(|note| session.on_line(note.line)).peekable();
-    let cuts: std::collections::HashSet<NodeId> = session.cuts().iter().copied().collect();
     session.roots().iter().copied().filter(move |&root| {
         while without.next_if(|&other| other < root).is_some() {}
         let has_none = without.next_if_eq(&root).is_some();
         let traits = session.traits(root);
         let answers = traits.kind == Kind::Message && matches!(traits.role, Role::Assistant | Role::ToolResult);
-        root.index() > 0 && (has_none || answers) && session.missing_parent(root).is_none() && !cuts.contains(&root)
+        root.index() > 0 && (has_none || answers) && !session.is_cut(root)
     })
 }

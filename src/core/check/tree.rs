@@ -110,9 +110,7 @@ fn loops(session: &Session, cuts: &PathCuts, found: &mut Vec<RawFinding>) -> Res
     let subtrees = walk::Subtrees::new(session);
     let root_of_leaf = session.ancestors(session.leaf()).last();
     let mut bodies = Bodies::new(session);
-    let mut in_order = session.cuts().to_vec();
-    in_order.sort_unstable();
-    for cut in in_order {
+    for &cut in session.cuts() {
         let is_own = session.version > 1 && bodies.entry(cut)?.parent_id().as_deref() == Some(session.id(cut));
         let code = if is_own { Code::SelfParent } else { Code::Cycle };
         let is_fatal = cuts.runs_into_a_loop && root_of_leaf == Some(cut);

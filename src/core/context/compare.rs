@@ -13,7 +13,7 @@ use crate::core::json::Object;
 use crate::core::session::body::Bodies;
 
 /// A message with its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizedMessage {
     /// The message.
     pub message: ContextMessage,
@@ -45,10 +45,10 @@ impl Difference {
 pub fn messages(bodies: &mut Bodies<'_>, from: &Context, to: &Context) -> Result<Difference> {
     let mut difference = Difference::default();
     let mut scratch = Vec::new();
-    let mut tokens = |item| message::with(bodies, item, &mut scratch, message::tokens);
+    let mut tokens = |item: &ContextMessage| message::with(bodies, item, &mut scratch, message::tokens);
     let known: HashSet<_> = to.messages.iter().collect();
     for item in &from.messages {
-        let message = SizedMessage { message: *item, tokens: tokens(*item)? };
+        let message = SizedMessage { message: item.clone(), tokens: tokens(item)? };
         match known.contains(item) {
             true => difference.common.add(message.tokens),
             false => difference.dropped.push(message),
@@ -56,13 +56,13 @@ pub fn messages(bodies: &mut Bodies<'_>, from: &Context, to: &Context) -> Result
     }
     let known: HashSet<_> = from.messages.iter().collect();
     for item in to.messages.iter().filter(|item| !known.contains(item)) {
-        difference.added.push(SizedMessage { message: *item, tokens: tokens(*item)? });
+        difference.added.push(SizedMessage { message: item.clone(), tokens: tokens(item)? });
     }
     Ok(difference)
 }
 
 /// Returns the words that a row shows for a message of a context.
-pub fn words(bodies: &mut Bodies<'_>, item: ContextMessage) -> Result<String> {
+pub fn words(bodies: &mut Bodies<'_>, item: &ContextMessage) -> Result<String> {
     let is_result = bodies.session().traits(item.node()).role == Role::ToolResult;
     let is_made = matches!(item, ContextMessage::Edited { .. } | ContextMessage::System(_));
     if !is_made || is_result {

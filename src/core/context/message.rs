@@ -7,6 +7,7 @@ use super::content::TextPart::{self, Literal, Stored};
 use super::content::{copy, copy_time, has_text, text_block, time, user_text, with_content, write_compaction};
 use super::omp;
 use crate::core::context::ContextMessage;
+use crate::core::entry::elsewhere::TextElsewhere;
 use crate::core::entry::{Entry, Role};
 use crate::core::error::Result;
 use crate::core::json::{Object, Raw, ValueKind};
@@ -22,11 +23,11 @@ const COMPACTION: &str = "The conversation before this point was replaced by a s
 /// made in `scratch`.
 pub fn with<R>(
     bodies: &mut Bodies<'_>,
-    item: ContextMessage,
+    item: &ContextMessage,
     scratch: &mut Vec<u8>,
     each: impl FnOnce(Raw<'_>) -> R,
 ) -> Result<R> {
-    if let ContextMessage::Stored(node) = item {
+    if let &ContextMessage::Stored(node) = item {
         let message = bodies.entry(node)?.message();
         return Ok(each(message.unwrap_or(Raw::new(b"null"))));
     }
@@ -42,9 +43,9 @@ pub fn with<R>(
 const SCRATCH: usize = 1024 * 1024;
 
 /// Writes one message as agents hold it in memory.
-pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -> Result<()> {
+pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: &ContextMessage) -> Result<()> {
     let session = bodies.session();
-    match item {
+    match *item {
         ContextMessage::Stored(node) => {
             let entry = bodies.entry(node)?;
             out.extend_from_slice(entry.message().map_or(b"null", Raw::bytes));
@@ -82,7 +83,7 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: ContextMessage) -
             time(&mut object, session.stamp(node).ms());
         }
         ContextMessage::OmpCompaction { node, next } => omp::message::write_summary(out, bodies, node, next)?,
-        ContextMessage::Trimmed { node, calls } => omp::message::write_trimmed(out, bodies, node, calls)?,
+        ContextMessage::Trimmed { node, ref calls } => omp::message::write_trimmed(out, bodies, node, calls)?,
         ContextMessage::Notes(node) => omp::message::write_notes(out, bodies, node)?,
     }
     Ok(())
@@ -192,27 +193,41 @@ fn custom(out: &mut Vec<u8>, entry: Entry<'_>, session: &Session, node: NodeId, 
     time(&mut object, session.stamp(node).ms());
 }
 
-/// Estimates the tokens of a message: one for four bytes of text, and 1200 for each image.
+/// Estimates the tokens of a message: one for four bytes of text, and 1200 for each image. Sections of a system
+/// message and the tools that it adds count too.
 pub fn tokens(message: Raw<'_>) -> u64 {
     const IMAGE: u64 = 1200;
-    let mut chars = 0_u64;
-    let mut images = 0;
     // Bytes as stored, escapes included: close enough, and nothing has to be decoded.
-    let mut add =
-        |raw: Option<Raw<'_>>| chars += raw.map_or(0, |raw| raw.string_body().unwrap_or(raw.bytes()).len()) as u64;
-    for name in ["summary", "command", "code", "output"] {
-        add(message.get(name));
-    }
-    for file in message.get("files").iter().flat_map(|files| files.elements()) {
-        add(file.get("content"));
-    }
-    let content = message.get("content");
-    add(content.filter(|content| content.kind() == ValueKind::String));
-    for block in content.iter().flat_map(|content| content.elements()) {
-        for name in ["text", "thinking", "name", "arguments"] {
-            add(block.get(name));
+    let bytes = |raw: Option<Raw<'_>>| raw.map_or(0, |raw| raw.string_body().unwrap_or(raw.bytes()).len()) as u64;
+    let (mut chars, mut images) = (0_u64, 0);
+    let mut is_system = false;
+    // In one pass, since the content may be long.
+    for (key, value) in message.members() {
+        match key.name() {
+            b"role" => is_system = value.str().as_deref() == Role::System.name(),
+            b"summary" | b"command" | b"code" | b"output" => chars += bytes(Some(value)),
+            b"content" | b"blocks" if value.kind() == ValueKind::String => chars += bytes(Some(value)),
+            b"content" | b"blocks" => {
+                for block in value.elements() {
+                    chars += ["text", "thinking", "name", "arguments"]
+                        .iter()
+                        .map(|name| bytes(block.get(name)))
+                        .sum::<u64>();
+                    images += u64::from(block.get_str("type").as_deref() == Some("image"));
+                }
+            }
+            b"files" => chars += value.elements().map(|file| bytes(file.get("content"))).sum::<u64>(),
+            _ => {}
         }
-        images += u64::from(block.get_str("type").as_deref() == Some("image"));
+    }
+    let instructions = if is_system { TextElsewhere::of_system(message) } else { Vec::new() };
+    for text in instructions {
+        match text {
+            TextElsewhere::Section { text, .. } => chars += bytes(Some(text).filter(|text| !text.is_null())),
+            // The model gets it as it is: its name, what it does, its parameters.
+            TextElsewhere::ToolAdded(tool) => chars += bytes(Some(tool)),
+            _ => {}
+        }
     }
     chars.div_ceil(4) + images * IMAGE
 }

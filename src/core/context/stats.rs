@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::message;
 use super::usage::{self, Usage};
-use crate::core::context::{self, Context, ContextMessage};
+use crate::core::context::{Context, ContextMessage, held};
 use crate::core::error::Result;
 use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
@@ -75,7 +75,7 @@ pub struct Stats {
 pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<Size> {
     let mut size = Size::default();
     let mut scratch = Vec::new();
-    for &item in items {
+    for item in items {
         size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
     }
     Ok(size)
@@ -86,7 +86,7 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
     let (all, parts) = parts(bodies, &context.messages)?;
     let usage = usage::along(bodies, &walk::path(bodies.session(), context.leaf))?;
     let mut compaction = None;
-    if let Some(hidden) = context::hidden(bodies, context)? {
+    if let Some(hidden) = held::hidden(bodies, context)? {
         let size = size(bodies, &hidden.messages)?;
         let node = hidden.compaction;
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
@@ -100,7 +100,7 @@ fn parts(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<(Size, Vec
     let mut all = Size::default();
     let mut sizes: HashMap<(&'static str, Option<String>), Size> = HashMap::new();
     let mut scratch = Vec::new();
-    for &item in items {
+    for item in items {
         let role = item.role(session);
         let (tokens, name) = message::with(bodies, item, &mut scratch, |message| {
             let name = origin(role).and_then(|member| message.get_str(member));

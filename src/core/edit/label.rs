@@ -3,7 +3,7 @@
 use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
 use super::draft::{Draft, IdsAndTime};
 use crate::core::error::{Error, Result};
-use crate::core::naming;
+use crate::core::naming::entry::Names;
 use crate::core::session::body::Bodies;
 use crate::core::session::{Label, NodeId, Session};
 use crate::core::tree::filter::Filter;
@@ -22,7 +22,8 @@ impl LabelEdit {
     /// Returns how many other entries have the label already, so that it names none of them.
     pub fn namesakes(&self, session: &Session) -> usize {
         let Some((name, node)) = self.name.as_deref().zip(session.find(&self.target)) else { return 0 };
-        session.labelled(name).iter().filter(|&&other| other != node).count()
+        let has_it = session.label(node).is_some_and(|label| label.name == name);
+        session.labelled(name).len() - usize::from(has_it)
     }
 
     /// Returns whether the label is on an entry that the usual view of the tree hides.
@@ -47,10 +48,11 @@ impl LabelEdit {
 /// [`Error::OnLine`] for the first line that cannot be done; [`Error::Usage`] for no labels at all.
 pub fn read_list(session: &Session, leaf: Option<NodeId>, text: &str) -> Result<Vec<LabelEdit>> {
     const FORM: &str = "lines are ENTRY<TAB>NAME";
+    let names = Names::new(session, leaf);
     let edit = |text: &str| {
         let (entry, name) = text.split_once('\t').ok_or_else(|| Error::usage("no tab on this line", FORM))?;
         check_name(name)?;
-        let target = naming::entry::find(session, leaf, entry)?;
+        let target = names.find(entry)?;
         Ok(LabelEdit { target: session.id(target).to_owned(), name: Some(name.to_owned()) })
     };
     let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());

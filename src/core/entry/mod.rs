@@ -4,6 +4,7 @@
 //! reader needs; others are searched for by [`Raw::get`]. It takes a line as it is: whether it counts
 //! as an entry, and where it hangs in the tree, is decided by [`crate::core::session`].
 
+pub mod elsewhere;
 pub mod header;
 pub mod preview;
 pub mod prompt;
@@ -15,7 +16,7 @@ use crate::core::json::text;
 use crate::core::json::{self, Cursor, Raw, Span, SyntaxError};
 use crate::core::time::Stamp;
 
-pub use names::{Kind, Role, StopReason, Traits};
+pub use names::{Kind, Role, StopReason, TitleRank, Traits};
 
 mod names;
 
@@ -364,7 +365,11 @@ impl<'l> Entry<'l> {
             Some(_) => StopReason::Other,
         };
         let role = if self.is_skill_of_user() { Role::User } else { self.role() };
-        Traits { kind: self.kind(), role, stop, has_text: self.texts().any(text::has_words) }
+        let has_text = match self.kind() {
+            Kind::SessionInit => self.get("task").and_then(Raw::string_body).is_some_and(text::has_words),
+            _ => self.texts().any(text::has_words),
+        };
+        Traits { kind: self.kind(), role, stop, has_text }
     }
 
     /// Returns whether the entry has the text of a skill, whoever asked for it.

@@ -186,7 +186,7 @@ pub struct Traits {
     pub role: Role,
     /// How its message ended.
     pub stop: StopReason,
-    /// Whether its content has any text but white space.
+    /// Whether its content, or the task that it was started for, has any text but white space.
     pub has_text: bool,
 }
 
@@ -195,11 +195,53 @@ impl Traits {
     pub fn is_user(self) -> bool {
         self.role == Role::User
     }
+
+    /// Returns how well its words name the session that it is in; `None` for those that never do.
+    pub fn title_rank(self) -> Option<TitleRank> {
+        let is_said = matches!(self.kind, Kind::Message | Kind::CustomMessage) && self.role != Role::ToolResult;
+        match self.has_text {
+            true if self.is_user() => Some(TitleRank::Prompt),
+            true if self.kind == Kind::SessionInit => Some(TitleRank::Task),
+            false if self.is_user() => Some(TitleRank::PromptWithoutText),
+            true if is_said => Some(TitleRank::Text),
+            _ => None,
+        }
+    }
+}
+
+/// What names a session that has no name, the best first; of equals it is the first in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TitleRank {
+    /// The text of the first prompt.
+    Prompt,
+    /// What the session was started for.
+    Task,
+    /// A prompt without text.
+    PromptWithoutText,
+    /// The first text of anybody.
+    Text,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Role};
+    use super::{Kind, Role, StopReason, TitleRank, Traits};
+
+    #[test]
+    fn prompts_and_tasks_name_a_session_better_than_other_texts() {
+        let rank = |kind, role, has_text| Traits { kind, role, stop: StopReason::Normal, has_text }.title_rank();
+        for (kind, role, with_text, without) in [
+            (Kind::Message, Role::User, Some(TitleRank::Prompt), Some(TitleRank::PromptWithoutText)),
+            (Kind::CustomMessage, Role::User, Some(TitleRank::Prompt), Some(TitleRank::PromptWithoutText)),
+            (Kind::SessionInit, Role::None, Some(TitleRank::Task), None),
+            (Kind::Message, Role::Developer, Some(TitleRank::Text), None),
+            (Kind::CustomMessage, Role::None, Some(TitleRank::Text), None),
+            (Kind::Message, Role::ToolResult, None, None),
+            (Kind::Custom, Role::None, None, None),
+        ] {
+            assert_eq!((rank(kind, role, true), rank(kind, role, false)), (with_text, without), "{kind:?} {role:?}");
+        }
+        assert!(TitleRank::Prompt < TitleRank::Task && TitleRank::PromptWithoutText < TitleRank::Text);
+    }
 
     #[test]
     fn every_name_is_read_as_its_item() {

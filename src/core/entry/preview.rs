@@ -3,6 +3,7 @@
 
 use unicode_segmentation::GraphemeCursor;
 
+use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, StopReason, prompt};
 use crate::core::json::text::{self, WordWriter};
 use crate::core::json::{self, Raw};
@@ -18,6 +19,8 @@ const ERROR: usize = 80;
 const COMMAND: usize = 50;
 /// The most characters of another tool's arguments.
 const ARGUMENTS: usize = 40;
+/// What stands for the name of a call that has none.
+pub(crate) const NAMELESS: &str = "(no name)";
 
 /// Writes the text of an entry. Of a tool result it is the name of its tool: its call is in another
 /// entry, see [`call`].
@@ -46,14 +49,25 @@ pub fn write(out: &mut String, entry: Entry<'_>) {
         }
         Kind::Leaf => bracket(out, "leaf: ", entry.get_str("targetId").as_deref().unwrap_or("none")),
         Kind::ModeChange => bracket(out, "mode: ", entry.get_str("mode").as_deref().unwrap_or("none")),
+        Kind::SessionInit => {
+            out.push_str("[session_init");
+            out.push_str(if entry.traits().has_text { "]: " } else { "]" });
+            task(out, entry);
+        }
         Kind::Custom => bracket(out, "custom: ", entry.get_str("customType").as_deref().unwrap_or("")),
         Kind::Untyped => out.push_str("[unknown type]"),
         _ => bracket(out, "", entry.type_name().as_deref().unwrap_or("")),
     }
 }
 
+/// Writes what a session was started for, of a `session_init`.
+pub(crate) fn task(out: &mut String, entry: Entry<'_>) {
+    WordWriter::new(out, LIMIT).push_json(entry.get("task").and_then(Raw::string_body).unwrap_or_default());
+}
+
 /// Writes a tool call, as the row of its result shows it.
 pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
+    let name = if name.trim().is_empty() { NAMELESS } else { name };
     let known = CallArguments::read(arguments);
     let path = known.path.or(known.file_path).unwrap_or_default();
     let here = known.path.unwrap_or(b".");
@@ -96,11 +110,18 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
     out.push(']');
 }
 
-/// Returns the path that the head of a patch names: `[path#tag]` on its first line, after one that opens it.
+/// Returns the path that the head of a patch names: `[path#tag]` or `*** Update File: path` on its first line,
+/// after one that opens it.
 fn patched_path(input: &[u8]) -> String {
     let input = text::decode(input);
     let mut lines = input.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("*** Begin"));
     let head = lines.next().unwrap_or_default();
+    let named = ["Add", "Update", "Delete"]
+        .iter()
+        .find_map(|what| head.strip_prefix("*** ").and_then(|head| head.strip_prefix(what))?.strip_prefix(" File: "));
+    if let Some(path) = named {
+        return path.to_owned();
+    }
     let path = head.strip_prefix('[').and_then(|head| head.strip_suffix(']')).unwrap_or(head);
     path.rsplit_once('#').map_or(path, |(path, _)| path).to_owned()
 }
@@ -117,6 +138,7 @@ struct CallArguments<'a> {
     query: Option<&'a [u8]>,
     url: Option<&'a [u8]>,
     task: Option<&'a [u8]>,
+    tasks: Option<Raw<'a>>,
     input: Option<&'a [u8]>,
     offset: Option<f64>,
     limit: Option<f64>,
@@ -135,6 +157,7 @@ impl<'a> CallArguments<'a> {
                 b"query" => known.query = value.string_body(),
                 b"url" => known.url = value.string_body(),
                 b"task" => known.task = value.string_body(),
+                b"tasks" => known.tasks = Some(value),
                 b"input" => known.input = value.string_body(),
                 b"offset" => known.offset = value.number(),
                 b"limit" => known.limit = value.number(),
@@ -172,7 +195,9 @@ impl<'a> CallArguments<'a> {
         if self.pattern.is_some() || named.is_some() || listed().next().is_some() {
             return true;
         }
-        let other = self.query.or(self.url).or(self.task);
+        let several = || self.tasks.into_iter().flat_map(|tasks| tasks.elements());
+        let first = || several().find_map(|task| task.get("task")?.string_body());
+        let other = self.query.or(self.url).or(self.task).or_else(first);
         other.inspect(|other| words.push_str(&cut(LIMIT, |words| words.push_json(other)))).is_some()
     }
 
@@ -192,10 +217,13 @@ impl<'a> CallArguments<'a> {
 fn message(out: &mut String, entry: Entry<'_>) {
     let inner = |name: &str| entry.message().and_then(|message| message.get(name));
     match entry.role() {
-        Role::System if !entry.traits().has_text && sections(out, entry) => {}
+        Role::System if !entry.traits().has_text && instructions(out, entry) => {}
         Role::User | Role::Developer | Role::System => content(out, entry),
         Role::Assistant => assistant(out, entry),
-        Role::ToolResult => bracket(out, "", entry.tool_name().as_deref().unwrap_or("tool")),
+        Role::ToolResult => {
+            let name = entry.tool_name().filter(|name| !name.trim().is_empty());
+            bracket(out, "", name.as_deref().unwrap_or("tool"));
+        }
         Role::BashExecution => tagged(out, "[bash]: ", inner("command")),
         Role::PythonExecution => tagged(out, "[python]: ", inner("code")),
         Role::Custom | Role::HookMessage => {
@@ -217,16 +245,31 @@ fn message(out: &mut String, entry: Entry<'_>) {
     }
 }
 
-/// Writes the sections of a system message, and returns whether it has any.
-fn sections(out: &mut String, entry: Entry<'_>) -> bool {
-    let mut words = WordWriter::new(out, LIMIT);
-    for (_, section) in entry.message().and_then(|message| message.get("sections")).iter().flat_map(|it| it.members()) {
-        if !words.is_empty() {
-            words.push_str(" ");
+/// Writes the sections of a system message, or the tools that it names, and returns whether it has any.
+fn instructions(out: &mut String, entry: Entry<'_>) -> bool {
+    let (mut words, mut added, mut removed) = (WordWriter::new(out, LIMIT), Vec::new(), Vec::new());
+    for text in TextElsewhere::of(entry) {
+        match text {
+            TextElsewhere::Section { text, .. } => {
+                words.push_str(if words.is_empty() { "" } else { " " });
+                words.push_json(text.string_body().unwrap_or_default());
+            }
+            TextElsewhere::ToolAdded(tool) => added.push(tool_name(tool)),
+            TextElsewhere::ToolRemoved(tool) => removed.push(tool_name(tool)),
+            _ => {}
         }
-        words.push_json(section.string_body().unwrap_or_default());
     }
-    !words.is_empty()
+    if !words.is_empty() {
+        return true;
+    }
+    if !added.is_empty() {
+        bracket(out, "tools: ", &added.join(", "));
+    }
+    if !removed.is_empty() {
+        out.push_str(if added.is_empty() { "" } else { " " });
+        bracket(out, "tools removed: ", &removed.join(", "));
+    }
+    !added.is_empty() || !removed.is_empty()
 }
 
 fn assistant(out: &mut String, entry: Entry<'_>) {
@@ -380,6 +423,7 @@ mod tests {
         of(r#"{"role":"assistant","content":[],"stopReason":"error","errorMessage":"over\nloaded"}"#, "over loaded");
         of(r#"{"role":"assistant","content":null}"#, "(no content)");
         of(r#"{"role":"toolResult","toolName":"read"}"#, "[read]");
+        of(r#"{"role":"toolResult","toolName":""}"#, "[tool]");
         of(r#"{"role":"bashExecution","command":"ls -l"}"#, "[bash]: ls -l");
         of(r#"{"role":"custom","customType":"note","content":"x"}"#, "[note]: x");
         of(r#"{"role":"fileMention","files":[{"path":"a"},{"path":"b"}]}"#, "[files: a, b]");
@@ -389,6 +433,10 @@ mod tests {
         );
         of(r#"{"role":"system","content":"So","sections":{"a":"x"}}"#, "So");
         of(r#"{"role":"system","content":"","sections":{"a":null}}"#, "(empty)");
+        let tools = |list: &str| format!(r#"{{"role":"system","content":"",{list}}}"#);
+        of(&tools(r#""toolsAdded":[{"name":"hose"},{"name":"rake"}]"#), "[tools: hose, rake]");
+        of(&tools(r#""toolsAdded":[{"name":"hose"}],"toolsRemoved":["rake"]"#), "[tools: hose] [tools removed: rake]");
+        of(&tools(r#""toolsAdded":[]"#), "(empty)");
         of(r#"{"role":"alien"}"#, "[malformed message: role alien]");
         of("null", "[malformed message]");
     }
@@ -405,6 +453,8 @@ mod tests {
         check(r#"{"type":"label","targetId":"x"}"#, "[label: (cleared)]");
         check(r#"{"type":"mode_change","mode":"plan"}"#, "[mode: plan]");
         check(r#"{"type":"custom","customType":"state"}"#, "[custom: state]");
+        check(r#"{"type":"session_init","task":"Find\nit","systemPrompt":"x"}"#, "[session_init]: Find it");
+        check(r#"{"type":"session_init","task":" ","systemPrompt":"x"}"#, "[session_init]");
         check(r#"{"type":"from_the_future"}"#, "[from_the_future]");
         check(r#"{"id":"x"}"#, "[unknown type]");
     }
@@ -433,6 +483,10 @@ mod tests {
         of("task", r#"{"agent":"x","task":"dig\n deep"}"#, "[task: dig deep]");
         of("edit", r#"{"input":"[src/a#b.rs#a1b2]\nPUT 3.=3:\n+x"}"#, "[edit: src/a#b.rs]");
         of("edit", r#"{"input":"*** Begin Patch\n[a.rs#a1b2]\n"}"#, "[edit: a.rs]");
+        of("edit", r#"{"input":"*** Begin Patch\n*** Update File: src/a.rs\n@@"}"#, "[edit: src/a.rs]");
+        of("task", r#"{"context":"x","tasks":[{"agent":"y"},{"task":"dig"}]}"#, "[task: dig]");
+        of("", r#"{"path":"a.rs"}"#, "[(no name): a.rs]");
+        of(" ", "{}", "[(no name): {}]");
         of("mine", r#"{"path":7,"paths":[]}"#, r#"[mine: {"path":7,"paths":[]}]"#);
         of("mine", r#"{ "a": 1, "b": "x y" }"#, r#"[mine: {"a":1,"b":"x y"}]"#);
     }

@@ -40,7 +40,7 @@ impl Prompt {
 
 /// Returns the command that put a skill into the conversation; `None` for any other entry, and if the
 /// entry does not say it.
-pub(super) fn typed(entry: Entry<'_>) -> Option<String> {
+pub(crate) fn typed(entry: Entry<'_>) -> Option<String> {
     if !entry.is_skill_of_user() {
         return None;
     }

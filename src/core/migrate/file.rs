@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 3;
 
 listed! {
     /// The outcome of a file in one word.
-    Status,
+    MigrationStatus,
     /// Returns the stable name.
     name: &'static str {
         /// its new form is in its place
@@ -38,13 +38,13 @@ listed! {
 
 /// The outcome of a file.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct MigratedFile {
     /// The version that it had; `None` if it could not be read.
     pub from: Option<u32>,
     /// The version that it has, or would have.
     pub to: Option<u32>,
     /// The outcome in one word.
-    pub status: Status,
+    pub status: MigrationStatus,
     /// The reason why it could not be migrated.
     pub error: Option<Error>,
     /// The copy of the old file, if one is kept.
@@ -55,16 +55,16 @@ pub struct Outcome {
 
 /// How files are migrated.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct MigrationOptions<'a> {
     /// Whether to change nothing.
     pub only_report: bool,
     /// The suffix of the copies of the old files, if they are kept.
     pub backup: Option<&'a str>,
     /// How to behave towards others.
-    pub options: WriteOptions<'a>,
+    pub writing: WriteOptions<'a>,
 }
 
-impl Status {
+impl MigrationStatus {
     /// Returns how the number of such files is told.
     pub fn words(self) -> &'static str {
         match self {
@@ -78,13 +78,13 @@ impl Status {
     }
 }
 
-impl Outcome {
+impl MigratedFile {
     /// Returns the outcome of a file if nothing is changed.
     pub fn of(need: MigrationNeed) -> Self {
         let (from, to, status) = match need {
-            MigrationNeed::Migrate(version) => (version, CURRENT, Status::WouldMigrate),
-            MigrationNeed::Nothing => (CURRENT, CURRENT, Status::Current),
-            MigrationNeed::Newer(version) => (version, version, Status::Newer),
+            MigrationNeed::Migrate(version) => (version, CURRENT, MigrationStatus::WouldMigrate),
+            MigrationNeed::Nothing => (CURRENT, CURRENT, MigrationStatus::Current),
+            MigrationNeed::Newer(version) => (version, version, MigrationStatus::Newer),
         };
         Self { from: Some(from), to: Some(to), status, error: None, backup: None, effects: SideEffects::default() }
     }
@@ -107,14 +107,14 @@ impl Outcome {
 
     fn failed(from: Option<u32>, error: Error) -> Self {
         let is_session = !matches!(error, Error::NotASession { .. } | Error::Foreign(_) | Error::Empty);
-        let status = if is_session { Status::Failed } else { Status::NotASession };
+        let status = if is_session { MigrationStatus::Failed } else { MigrationStatus::NotASession };
         Self { from, to: from, status, error: Some(error), backup: None, effects: SideEffects::default() }
     }
 }
 
 /// Migrates a file in place, as [`copy`] does. What `watch` makes of the opened file lives as long as
 /// it is read.
-pub fn migrate<G>(path: &Path, options: &Options<'_>, watch: &dyn Fn(&Source) -> G) -> Outcome {
+pub fn migrate<G>(path: &Path, options: &MigrationOptions<'_>, watch: &dyn Fn(&Source) -> G) -> MigratedFile {
     let (mut from, mut keeps_backup) = (None, false);
     let mut done = once(path, options, watch, &mut from, &mut keeps_backup);
     for _ in 1..ATTEMPTS {
@@ -125,18 +125,18 @@ pub fn migrate<G>(path: &Path, options: &Options<'_>, watch: &dyn Fn(&Source) ->
         // Perhaps another run, or another name of the same file, has just migrated it.
         done = once(path, options, watch, &mut from, &mut keeps_backup);
     }
-    done.unwrap_or_else(|error| Outcome::failed(from, error))
+    done.unwrap_or_else(|error| MigratedFile::failed(from, error))
 }
 
 fn once<G>(
     path: &Path,
-    options: &Options<'_>,
+    options: &MigrationOptions<'_>,
     watch: &dyn Fn(&Source) -> G,
     from: &mut Option<u32>,
     keeps_backup: &mut bool,
-) -> Result<Outcome> {
-    let Options { only_report, backup, options } = *options;
-    options.wait.check()?;
+) -> Result<MigratedFile> {
+    let MigrationOptions { only_report, backup, writing } = *options;
+    writing.wait.check()?;
     let is_other = fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
     if is_other || path == Path::new("-") {
         return Err(no_file());
@@ -149,9 +149,9 @@ fn once<G>(
         return Err(Error::Compressed);
     }
     let _watched = watch(&source);
-    let outcome = Outcome::of(need(&source)?);
+    let outcome = MigratedFile::of(need(&source)?);
     *from = outcome.from;
-    if outcome.status != Status::WouldMigrate {
+    if outcome.status != MigrationStatus::WouldMigrate {
         return Ok(outcome);
     }
     if only_report {
@@ -162,7 +162,7 @@ fn once<G>(
     }
     let stat = source.state().ok_or_else(no_file)?;
     let place = Place::new(path, stat)?;
-    let make = |suffix| Backup::make(&place, &source, with_suffix(place.path(), suffix), options.wait);
+    let make = |suffix| Backup::make(&place, &source, with_suffix(place.path(), suffix), writing.wait);
     let backup = backup.map(make).transpose().map_err(|error| {
         // Who migrated the file meanwhile has made a backup too.
         let is_there = fs::metadata(place.path()).is_ok_and(|meta| FileState::of(&meta) == stat);
@@ -170,12 +170,12 @@ fn once<G>(
     })?;
     let has_backup = || backup.as_ref().is_none_or(Backup::is_there);
     let fill = &mut |out: &mut dyn Write| copy(&source, UnfinishedLine::Refuse, out);
-    let replaced = write::replace(&place, options, true, &has_backup, fill);
+    let replaced = write::replace(&place, writing, true, &has_backup, fill);
     let kept = backup.as_ref().map(|backup| backup.beside(path));
     if let (Err(_), Some(backup)) = (&replaced, backup) {
         *keeps_backup = backup.discard(place.path());
     }
-    Ok(Outcome { status: Status::Migrated, backup: kept, effects: replaced?, ..outcome })
+    Ok(MigratedFile { status: MigrationStatus::Migrated, backup: kept, effects: replaced?, ..outcome })
 }
 
 /// Writes a file as version 3, an unfinished last line too; one that is not of an old version as it is.
@@ -251,7 +251,10 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Error, Options, Outcome, Source, Status, WriteOptions, check_suffix, is_everything, migrate};
+    use super::{
+        Error, MigratedFile, MigrationOptions, MigrationStatus, Source, WriteOptions, check_suffix, is_everything,
+        migrate,
+    };
     use crate::core::disk::lock::LockWait;
 
     const OLD: &str =
@@ -282,14 +285,14 @@ mod tests {
         }
 
         /// Migrates the session with a backup. `opened` is called when it is opened, `turn` now and then.
-        fn migrate(&self, opened: impl Fn(), turn: impl Fn() + Sync) -> Outcome {
+        fn migrate(&self, opened: impl Fn(), turn: impl Fn() + Sync) -> MigratedFile {
             let stop = || {
                 turn();
                 None
             };
             let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &stop };
-            let options = WriteOptions { wait, force: false };
-            let options = Options { only_report: false, backup: Some(".orig"), options };
+            let writing = WriteOptions { wait, force: false };
+            let options = MigrationOptions { only_report: false, backup: Some(".orig"), writing };
             migrate(&self.path("s.jsonl"), &options, &|_: &Source| opened())
         }
     }
@@ -298,15 +301,16 @@ mod tests {
         OLD.replace("\"version\":2", "\"version\":3")
     }
 
-    fn is_current(outcome: &Outcome) -> bool {
-        (outcome.from, outcome.to, outcome.status) == (Some(3), Some(3), Status::Current) && outcome.error.is_none()
+    fn is_current(outcome: &MigratedFile) -> bool {
+        (outcome.from, outcome.to, outcome.status) == (Some(3), Some(3), MigrationStatus::Current)
+            && outcome.error.is_none()
     }
 
     #[test]
     fn an_old_file_is_replaced_and_its_backup_has_its_bytes() {
         let scene = Scene::new();
         let outcome = scene.migrate(|| {}, || {});
-        assert_eq!((outcome.from, outcome.to, outcome.status), (Some(2), Some(3), Status::Migrated));
+        assert_eq!((outcome.from, outcome.to, outcome.status), (Some(2), Some(3), MigrationStatus::Migrated));
         assert_eq!(outcome.backup, Some(scene.path("s.jsonl.orig")));
         assert_eq!((scene.read("s.jsonl"), &scene.read("s.jsonl.orig")[..]), (new(), OLD));
         assert!(is_current(&scene.migrate(|| {}, || {})));
@@ -344,7 +348,7 @@ mod tests {
             }
         };
         let outcome = scene.migrate(|| {}, turn);
-        assert_eq!(outcome.status, Status::Migrated, "{outcome:?}");
+        assert_eq!(outcome.status, MigrationStatus::Migrated, "{outcome:?}");
         assert_eq!((scene.read("s.jsonl"), &scene.read("s.jsonl.orig")[..]), (new(), OLD));
     }
 
@@ -353,7 +357,7 @@ mod tests {
         let scene = Scene::new();
         scene.write("s.jsonl.orig", "mine");
         let outcome = scene.migrate(|| {}, || {});
-        assert_eq!((outcome.from, outcome.to, outcome.status), (Some(2), Some(2), Status::Failed));
+        assert_eq!((outcome.from, outcome.to, outcome.status), (Some(2), Some(2), MigrationStatus::Failed));
         assert!(matches!(outcome.error, Some(Error::Exists { .. })), "{outcome:?}");
         assert_eq!((&scene.read("s.jsonl")[..], &scene.read("s.jsonl.orig")[..]), (OLD, "mine"));
     }
@@ -368,9 +372,12 @@ mod tests {
         };
         let outcome = scene.migrate(write, || {});
         assert!(matches!(outcome.error, Some(Error::Changed { .. })), "{outcome:?}");
-        assert_eq!((outcome.status, count.get(), scene.path("s.jsonl.orig").exists()), (Status::Failed, 3, false));
+        assert_eq!(
+            (outcome.status, count.get(), scene.path("s.jsonl.orig").exists()),
+            (MigrationStatus::Failed, 3, false)
+        );
         scene.write("s.jsonl", "text\n");
-        assert_eq!(scene.migrate(|| {}, || {}).status, Status::NotASession);
+        assert_eq!(scene.migrate(|| {}, || {}).status, MigrationStatus::NotASession);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From what a person types as ENTRY to an entry (help naming, "Entries"): ids and their starts, `@`,
 //! `user:N`, `label:NAME`, each with steps `~N`. What names nothing is an error with near misses.
 
+use super::index::NameIndex;
 use crate::core::error::{Error, Result};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
@@ -12,32 +13,77 @@ const CANDIDATES: usize = 10;
 /// How many near misses an error lists.
 const NEAR: usize = 3;
 
-/// Finds the entry that a name means, seen from `leaf`.
+/// Finds the entry that a name means, seen from `leaf`. Many are found by one [`Names`].
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::Ambiguous`], [`Error::TooFarUp`]; also [`Error::Changed`] and
-/// [`Error::Io`], since candidates are listed with their text.
+/// As [`Names::find`].
 pub fn find(session: &Session, leaf: Option<NodeId>, name: &str) -> Result<NodeId> {
-    if let Some(node) = session.find(name) {
-        return meant(session, node, name);
+    Names::new(session, leaf).find(name)
+}
+
+/// The names of entries, seen from a leaf. Finding the next entry does not take longer for those found before.
+#[derive(Debug)]
+pub struct Names<'s> {
+    session: &'s Session,
+    leaf: Option<NodeId>,
+    index: NameIndex<'s>,
+}
+
+impl<'s> Names<'s> {
+    /// Starts to find entries by name.
+    pub fn new(session: &'s Session, leaf: Option<NodeId>) -> Self {
+        Self { session, leaf, index: NameIndex::new(session, leaf) }
     }
-    let (base, steps) = split_steps(name);
-    if let (Some(label), 1..) = (name.strip_prefix("label:"), steps)
-        && let [node] = session.labelled(label)
-        && session.labelled(&label[..base.len() - "label:".len()]).is_empty()
-    {
-        // The end of the label only looks like steps.
-        return meant(session, *node, name);
+
+    /// Finds the entry that a name means.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Ambiguous`], [`Error::TooFarUp`]; also [`Error::Changed`] and
+    /// [`Error::Io`], since candidates are listed with their text.
+    pub fn find(&self, name: &str) -> Result<NodeId> {
+        let (session, leaf) = (self.session, self.leaf);
+        if let Some(node) = session.find(name) {
+            return meant(session, node, name);
+        }
+        let (base, steps) = split_steps(name);
+        if let (Some(label), 1..) = (name.strip_prefix("label:"), steps)
+            && let [node] = session.labelled(label)
+            && session.labelled(&label[..base.len() - "label:".len()]).is_empty()
+        {
+            // The end of the label only looks like steps.
+            return meant(session, *node, name);
+        }
+        let node = match self.matches(base)[..] {
+            [node] => node,
+            [] => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
+            ref nodes => return Err(ambiguous(session, base, nodes)?),
+        };
+        let node = meant(session, node, name)?;
+        let ancestors = || session.ancestors(session.parent(node)).count();
+        let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
+        self.index.above(node, steps).ok_or_else(too_far)
     }
-    let node = match matches(session, leaf, base)[..] {
-        [node] => node,
-        [] => return Err(Error::NotFound { name: name.to_owned(), hint: hint(session, leaf, base) }),
-        ref nodes => return Err(ambiguous(session, base, nodes)?),
-    };
-    let node = meant(session, node, name)?;
-    let ancestors = || session.ancestors(session.parent(node)).count();
-    let too_far = || Error::TooFarUp { name: name.to_owned(), ancestors: ancestors() };
-    session.ancestors(node).nth(steps).ok_or_else(too_far)
+
+    /// Returns the entries that a name without steps means.
+    fn matches(&self, base: &str) -> Vec<NodeId> {
+        if base == "@" {
+            return self.leaf.into_iter().collect();
+        }
+        if let Some(node) = self.session.find(base) {
+            return vec![node];
+        }
+        if base.chars().count() >= PREFIX {
+            let started = self.index.starting(base);
+            if !started.is_empty() {
+                return started;
+            }
+        }
+        if let Some(label) = base.strip_prefix("label:") {
+            return self.session.labelled(label).to_vec();
+        }
+        let number = user_number(base).and_then(|number| number.checked_sub(1));
+        number.and_then(|number| self.index.prompt(number)).into_iter().collect()
+    }
 }
 
 /// Returns the entry that is meant by one that is named: a mark means the place that the leaf moved to.
@@ -50,27 +96,6 @@ fn meant(session: &Session, node: NodeId, name: &str) -> Result<NodeId> {
             format!("`{}` marks a move of the leaf to before the first entry, which `--root` means", session.id(node));
         Error::NotFound { name: name.to_owned(), hint }
     })
-}
-
-/// Returns the entries that a name without steps means.
-fn matches(session: &Session, leaf: Option<NodeId>, base: &str) -> Vec<NodeId> {
-    if base == "@" {
-        return leaf.into_iter().collect();
-    }
-    if let Some(node) = session.find(base) {
-        return vec![node];
-    }
-    if base.chars().count() >= PREFIX {
-        let started: Vec<_> = session.nodes().filter(|&node| session.id(node).starts_with(base)).collect();
-        if !started.is_empty() {
-            return started;
-        }
-    }
-    if let Some(label) = base.strip_prefix("label:") {
-        return session.labelled(label).to_vec();
-    }
-    let Some(skip) = user_number(base).and_then(|number| number.checked_sub(1)) else { return Vec::new() };
-    session.ancestors(leaf).filter(|&node| session.is_user(node)).skip(skip).take(1).collect()
 }
 
 /// Returns N of `user:N`.

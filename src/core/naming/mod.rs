@@ -4,5 +4,6 @@
 pub mod agent;
 pub mod entry;
 pub mod files;
+mod index;
 pub mod offer;
 pub mod session;

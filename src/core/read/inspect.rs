@@ -1,4 +1,4 @@
-//! LineNotes oddities of lines for a check, on the threads that read the lines, so that nothing is read
+//! Notes oddities of lines for a check, on the threads that read the lines, so that nothing is read
 //! twice. Must stay cheap in memory: a note is a line and a number, and [`crate::core::check`] words
 //! only what it reports.
 
@@ -13,39 +13,48 @@ use crate::core::json::{self, Cursor, Raw, SyntaxError};
 /// A line of more bytes than this is odd, whatever it holds.
 pub(crate) const BIG: usize = 10_000_000;
 
-/// An oddity of a single line. `detail` is the number beside it in [`OddLine`], 0 where none is named.
+/// An oddity of a single line. Bytes are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
-    /// No LF ends the file, and its last line is not a whole object; `detail` as for [`Oddity::Cut`].
-    Unfinished,
+    /// No LF ends the file, and its last line is not a whole object.
+    Unfinished {
+        /// Whether omp takes what comes next for a value in it.
+        wants_value: bool,
+    },
     /// No LF ends the file, but its last line is whole.
     NoLineEnd,
-    /// The line ends inside its object; `detail` is 1 where omp takes the next line for a value in it.
-    Cut,
-    /// It is not JSON from byte `detail` (1-based) on.
-    NotJson,
-    /// It is JSON, but not an object; `detail` is 1 for `null`, which agents handle worse.
-    NotAnObject,
+    /// The line ends inside its object.
+    Cut {
+        /// Whether omp takes the next line for a value in it.
+        wants_value: bool,
+    },
+    /// It is not JSON from a byte on.
+    NotJson { at: u32 },
+    /// It is JSON, but not an object.
+    NotAnObject {
+        /// Whether it is `null`, which agents handle worse.
+        is_null: bool,
+    },
     /// It is longer than 4 GiB.
     TooLong,
-    /// It consists of `detail` NUL bytes.
-    Nul,
-    /// NUL bytes, then a whole object from byte `detail` (1-based) on.
-    NulBefore,
-    /// A fragment, then a whole object from byte `detail` (1-based) on.
-    FragmentBefore,
-    /// Several objects; the second starts at byte `detail` (1-based).
-    Glued,
+    /// It consists of NUL bytes.
+    Nul { count: u32 },
+    /// NUL bytes, then a whole object from a byte on.
+    NulBefore { at: u32 },
+    /// A fragment, then a whole object from a byte on.
+    FragmentBefore { at: u32 },
+    /// Several objects, the second from a byte on.
+    Glued { at: u32 },
     /// An UTF-8 byte order mark.
     Bom,
-    /// Bytes that are not UTF-8, the first at `detail` (1-based).
-    BadUtf8,
-    /// Half of a surrogate pair, at byte `detail` (1-based).
-    LoneSurrogate,
-    /// A terminal escape sequence that does more than set colours, at byte `detail` (1-based).
-    Escape,
-    /// More than [`BIG`] bytes; `detail` is their number.
-    Big,
+    /// Bytes that are not UTF-8, the first of them at a byte.
+    BadUtf8 { at: u32 },
+    /// Half of a surrogate pair.
+    LoneSurrogate { at: u32 },
+    /// A terminal escape sequence that does more than set colours.
+    Escape { at: u32 },
+    /// More than [`BIG`] bytes.
+    Big { bytes: u32 },
     /// Neither an entry nor a header: no `id`.
     Foreign,
     /// No `id`, but another program's change of an entry or of the header.
@@ -62,8 +71,8 @@ pub(crate) enum Oddity {
     NoContent,
     /// `content` is of a type that it cannot have.
     BadContent,
-    /// Block `detail` (1-based) of `content` has no type, or lacks what its type needs.
-    BadBlock,
+    /// A block of `content`, counted from 1, has no type, or lacks what its type needs.
+    BadBlock { number: u32 },
     /// An assistant message without `usage`.
     NoUsage,
     /// An assistant message whose `usage` has no `cost`.
@@ -80,7 +89,6 @@ pub(crate) struct OddLine {
     /// 1-based line; counted from 0 within its part until [`LineNotes::append`].
     pub(crate) line: u32,
     pub(crate) oddity: Oddity,
-    pub(crate) detail: u32,
 }
 
 /// The parent of an entry on a damaged line, as far as it can still be read.
@@ -128,9 +136,18 @@ pub(crate) struct LineNotes {
 }
 
 impl LineNotes {
-    /// LineNotes an oddity.
-    pub(crate) fn push(&mut self, line: u32, oddity: Oddity, detail: usize) {
-        self.odd.push(OddLine { line, oddity, detail: u32::try_from(detail).unwrap_or(u32::MAX) });
+    /// Notes an oddity.
+    pub(crate) fn push(&mut self, line: u32, oddity: Oddity) {
+        self.odd.push(OddLine { line, oddity });
+    }
+
+    /// Frees the memory that the lists have beyond their lengths.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.odd.shrink_to_fit();
+        self.lost.shrink_to_fit();
+        self.calls.shrink_to_fit();
+        self.results.shrink_to_fit();
+        self.blobs.shrink_to_fit();
     }
 
     /// Appends the notes of the next part, after `lines_before` lines.
@@ -170,19 +187,19 @@ impl Inspector {
         // What programs print is kept as it is: there is nothing to do about it.
         let is_output = matches!(entry.role(), Role::ToolResult | Role::BashExecution | Role::PythonExecution);
         if kind == Kind::Message && is_output {
-            notes.odd.pop_if(|note| (note.line, note.oddity) == (number, Oddity::Escape));
+            notes.odd.pop_if(|note| note.line == number && matches!(note.oddity, Oddity::Escape { .. }));
         }
         if kind == Kind::Header {
-            return notes.push(number, Oddity::SecondHeader, 0);
+            return notes.push(number, Oddity::SecondHeader);
         }
         // Version 1 has no ids; the version is known only when all lines are.
         if entry.id().is_none() {
             let oddity = if foreign::is_patch(entry) { Oddity::Patch } else { Oddity::Foreign };
-            notes.push(number, oddity, 0);
+            notes.push(number, oddity);
         } else if kind == Kind::Untyped {
-            notes.push(number, Oddity::Untyped, 0);
+            notes.push(number, Oddity::Untyped);
         } else if entry.parent_id().is_none() && !entry.get("parentId").is_some_and(is_null_or_string) {
-            notes.push(number, Oddity::NoParent, 0);
+            notes.push(number, Oddity::NoParent);
         }
         match kind {
             Kind::Message => message(notes, number, entry),
@@ -193,23 +210,23 @@ impl Inspector {
 
     /// Inspects a line that is not one object.
     pub(crate) fn malformed(&mut self, notes: &mut LineNotes, number: u32, line: &[u8], terminated: bool) {
-        let (oddity, detail) = damage(line, &mut self.scan);
-        for lost in remains(line, oddity, detail) {
+        let oddity = damage(line, &mut self.scan);
+        for lost in remains(line, oddity) {
             notes.lost.push(LostEntry { line: number, ..lost });
         }
         match terminated {
-            true => notes.push(number, oddity, detail),
-            false => notes.push(number, Oddity::Unfinished, usize::from(line::wants_value(line))),
+            true => notes.push(number, oddity),
+            false => notes.push(number, Oddity::Unfinished { wants_value: line::wants_value(line) }),
         }
     }
 
     /// Inspects the bytes of any line.
     pub(crate) fn bytes(&self, notes: &mut LineNotes, number: u32, line: &[u8]) {
         if line.len() > BIG {
-            notes.push(number, Oddity::Big, line.len());
+            notes.push(number, Oddity::Big { bytes: count(line.len()) });
         }
         if let Err(error) = std::str::from_utf8(line) {
-            notes.push(number, Oddity::BadUtf8, error.valid_up_to() + 1);
+            notes.push(number, Oddity::BadUtf8 { at: place(error.valid_up_to()) });
         }
         let (mut surrogate, mut escape) = (None, control(line));
         let mut from = 0;
@@ -230,10 +247,10 @@ impl Inspector {
             }
         }
         if let Some(at) = surrogate {
-            notes.push(number, Oddity::LoneSurrogate, at + 1);
+            notes.push(number, Oddity::LoneSurrogate { at: place(at) });
         }
         if let Some(at) = escape {
-            notes.push(number, Oddity::Escape, at + 1);
+            notes.push(number, Oddity::Escape { at: place(at) });
         }
         for at in self.blob.find_iter(line) {
             let hex = line.get(at + BLOB.len()..at + BLOB.len() + 64);
@@ -245,6 +262,16 @@ impl Inspector {
             }
         }
     }
+}
+
+/// Returns a number of bytes; a line has at most 4 GiB.
+fn count(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// Returns a place counted from 1.
+fn place(at: usize) -> u32 {
+    count(at.saturating_add(1))
 }
 
 /// Returns whether the backslash at `at` is itself escaped.
@@ -291,11 +318,11 @@ fn is_null_or_string(raw: Raw<'_>) -> bool {
 
 fn message(notes: &mut LineNotes, number: u32, entry: Entry<'_>) {
     let Some(message) = entry.message().filter(|message| message.kind() == json::ValueKind::Object) else {
-        return notes.push(number, Oddity::NoMessage, 0);
+        return notes.push(number, Oddity::NoMessage);
     };
     let role = entry.role();
     match role {
-        Role::None | Role::Unknown => return notes.push(number, Oddity::NoRole, 0),
+        Role::None | Role::Unknown => return notes.push(number, Oddity::NoRole),
         Role::BashExecution | Role::PythonExecution | Role::FileMention => return,
         Role::BranchSummary | Role::CompactionSummary => return,
         Role::ToolResult => {
@@ -311,7 +338,7 @@ fn message(notes: &mut LineNotes, number: u32, entry: Entry<'_>) {
             }
             let usage = usage(message, entry.content()).filter(|usage| !usage.is_null());
             if usage.is_none_or(|usage| usage.get("cost").is_none_or(Raw::is_null)) {
-                notes.push(number, if usage.is_some() { Oddity::NoCost } else { Oddity::NoUsage }, 0);
+                notes.push(number, if usage.is_some() { Oddity::NoCost } else { Oddity::NoUsage });
             }
         }
         _ => {}
@@ -340,13 +367,13 @@ fn usage<'l>(message: Raw<'l>, content: Option<Raw<'l>>) -> Option<Raw<'l>> {
 /// Inspects the content of a message.
 fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
     let Some(content) = entry.content().filter(|content| content.kind() != json::ValueKind::Null) else {
-        return notes.push(number, Oddity::NoContent, 0);
+        return notes.push(number, Oddity::NoContent);
     };
     let may_be_string = !matches!(role, Role::Assistant | Role::ToolResult);
     match content.kind() {
         json::ValueKind::String if may_be_string => return,
         json::ValueKind::Array => {}
-        _ => return notes.push(number, Oddity::BadContent, 0),
+        _ => return notes.push(number, Oddity::BadContent),
     }
     let is_sound = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == json::ValueKind::String);
     let mut other = false;
@@ -365,12 +392,12 @@ fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
             }
         };
         if !sound {
-            return notes.push(number, Oddity::BadBlock, at + 1);
+            return notes.push(number, Oddity::BadBlock { number: place(at) });
         }
     }
     // Blocks of other types need a type, and nothing else is known of them.
     if other && let Some(at) = content.elements().position(|block| !has_type(block)) {
-        notes.push(number, Oddity::BadBlock, at + 1);
+        notes.push(number, Oddity::BadBlock { number: place(at) });
     }
 }
 
@@ -384,29 +411,30 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the oddity of a line that is not one object, and its detail.
-pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> (Oddity, usize) {
+/// Returns the oddity of a line that is not one object.
+pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> Oddity {
     if line.trim_ascii() == b"}" {
-        return (Oddity::LoneBrace, 0);
+        return Oddity::LoneBrace;
     }
     let nuls = line.iter().take_while(|&&byte| byte == 0).count();
     if nuls == line.len() {
-        return (Oddity::Nul, nuls);
+        return Oddity::Nul { count: count(nuls) };
     }
     let first = value_end(line);
     if let Some(end) = first.filter(|&end| line[end..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')) {
         let next = line[end..].iter().position(|&byte| byte == b'{').unwrap_or(0);
-        return (Oddity::Glued, end + next + 1);
+        return Oddity::Glued { at: place(end + next) };
     }
     if let Some(at) = pieces::first_record(line, scan) {
-        let oddity = if line[..at].iter().all(|&byte| byte == 0) { Oddity::NulBefore } else { Oddity::FragmentBefore };
-        return (oddity, at + 1);
+        let is_nul = line[..at].iter().all(|&byte| byte == 0);
+        let at = place(at);
+        return if is_nul { Oddity::NulBefore { at } } else { Oddity::FragmentBefore { at } };
     }
     match scan.read(line) {
-        Err(ScanError::NotAnObject) => (Oddity::NotAnObject, usize::from(line.trim_ascii() == b"null")),
-        Err(ScanError::TooLong) => (Oddity::TooLong, 0),
-        Err(ScanError::NotJson(SyntaxError { at })) if at < line.len() => (Oddity::NotJson, at + 1),
-        Err(ScanError::NotJson(_)) | Ok(_) => (Oddity::Cut, usize::from(line::wants_value(line))),
+        Err(ScanError::NotAnObject) => Oddity::NotAnObject { is_null: line.trim_ascii() == b"null" },
+        Err(ScanError::TooLong) => Oddity::TooLong,
+        Err(ScanError::NotJson(SyntaxError { at })) if at < line.len() => Oddity::NotJson { at: place(at) },
+        Err(ScanError::NotJson(_)) | Ok(_) => Oddity::Cut { wants_value: line::wants_value(line) },
     }
 }
 
@@ -420,28 +448,30 @@ fn value_end(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns the entries that a damaged line held.
-fn remains(line: &[u8], oddity: Oddity, detail: usize) -> Vec<LostEntry> {
+fn remains(line: &[u8], oddity: Oddity) -> Vec<LostEntry> {
     let mut found = Vec::new();
-    let mut rest = line;
-    if oddity == Oddity::Glued {
-        while let Some(end) = value_end(rest) {
-            found.extend(fragment(&rest[..end]));
-            rest = &rest[end..];
-        }
-    } else if oddity == Oddity::FragmentBefore {
-        found.extend(fragment(&line[..detail - 1]));
-    }
     match oddity {
-        Oddity::NulBefore | Oddity::FragmentBefore => {
-            let mut rest = &line[detail - 1..];
+        Oddity::Nul { .. } | Oddity::NotAnObject { .. } | Oddity::TooLong => {}
+        Oddity::NulBefore { at } | Oddity::FragmentBefore { at } => {
+            let (before, mut rest) = line.split_at((at as usize).saturating_sub(1).min(line.len()));
+            if matches!(oddity, Oddity::FragmentBefore { .. }) {
+                found.extend(fragment(before));
+            }
             while let Some(end) = value_end(rest) {
                 found.extend(fragment(&rest[..end]));
                 rest = rest[end..].trim_ascii_start();
             }
             found.extend(fragment(rest));
         }
-        Oddity::Nul | Oddity::NotAnObject | Oddity::TooLong => {}
-        _ => found.extend(fragment(rest)),
+        Oddity::Glued { .. } => {
+            let mut rest = line;
+            while let Some(end) = value_end(rest) {
+                found.extend(fragment(&rest[..end]));
+                rest = &rest[end..];
+            }
+            found.extend(fragment(rest));
+        }
+        _ => found.extend(fragment(line)),
     }
     found
 }
@@ -476,46 +506,46 @@ mod tests {
     use super::{Inspector, LineNotes, LostParent, Oddity, damage};
     use crate::core::entry::Scan;
 
-    /// Returns the oddities of the bytes of a line, with their details.
-    fn odd(line: &[u8]) -> Vec<(Oddity, u32)> {
+    /// Returns the oddities of the bytes of a line.
+    fn odd(line: &[u8]) -> Vec<Oddity> {
         let mut notes = LineNotes::default();
         Inspector::default().bytes(&mut notes, 0, line);
-        notes.odd.iter().map(|note| (note.oddity, note.detail)).collect()
+        notes.odd.iter().map(|note| note.oddity).collect()
     }
 
     #[test]
     fn odd_bytes_are_noted_and_similar_ones_are_not() {
-        assert_eq!(odd(br#""a\u001b[2J""#), [(Oddity::Escape, 3)]);
+        assert_eq!(odd(br#""a\u001b[2J""#), [Oddity::Escape { at: 3 }]);
         assert_eq!(odd(br#""a\\u001b[2J \u00e9""#), []);
-        assert_eq!(odd(br#""\\\u001B""#), [(Oddity::Escape, 4)]);
+        assert_eq!(odd(br#""\\\u001B""#), [Oddity::Escape { at: 4 }]);
         assert_eq!(odd(br#""\u0085\u00a0""#), []);
-        assert_eq!(odd(br#""\u009B2J""#), [(Oddity::Escape, 2)]);
+        assert_eq!(odd(br#""\u009B2J""#), [Oddity::Escape { at: 2 }]);
         assert_eq!(odd(br#""\u001b[1;32mok\u001b[0m\u001b[m""#), []);
-        assert_eq!(odd(br#""\u001b[1;32H\u001b[1""#), [(Oddity::Escape, 2)]);
-        assert_eq!(odd("\"\u{9b}2J\"".as_bytes()), [(Oddity::Escape, 2)]);
+        assert_eq!(odd(br#""\u001b[1;32H\u001b[1""#), [Oddity::Escape { at: 2 }]);
+        assert_eq!(odd("\"\u{9b}2J\"".as_bytes()), [Oddity::Escape { at: 2 }]);
         assert_eq!(odd("\"caf\u{e9} \u{85} \u{a0}\"".as_bytes()), []);
         assert_eq!(odd(br#""\ud83d\ude42 \uD83D\uDE42""#), []);
-        assert_eq!(odd(br#""\ud83d\ud83d\ude42""#), [(Oddity::LoneSurrogate, 2)]);
-        assert_eq!(odd(br#""\ude42""#), [(Oddity::LoneSurrogate, 2)]);
-        assert_eq!(odd(b"\"ab\xff\""), [(Oddity::BadUtf8, 4)]);
+        assert_eq!(odd(br#""\ud83d\ud83d\ude42""#), [Oddity::LoneSurrogate { at: 2 }]);
+        assert_eq!(odd(br#""\ude42""#), [Oddity::LoneSurrogate { at: 2 }]);
+        assert_eq!(odd(b"\"ab\xff\""), [Oddity::BadUtf8 { at: 4 }]);
     }
 
     #[test]
     fn each_kind_of_damage_is_recognised() {
         let mut scan = Scan::default();
         let mut of = |line: &[u8]| damage(line, &mut scan);
-        assert_eq!(of(b"\0\0\0"), (Oddity::Nul, 3));
+        assert_eq!(of(b"\0\0\0"), Oddity::Nul { count: 3 });
         let whole = r#"{"type":"label","id":"b","parentId":null,"timestamp":"t"}"#;
-        assert_eq!(of(format!("\0\0{whole}").as_bytes()), (Oddity::NulBefore, 3));
-        assert_eq!(of(b"{\"a\":1}{\"a\":1}"), (Oddity::Glued, 8));
-        assert_eq!(of(format!("{{\"a\":{{\"b\"{whole}").as_bytes()), (Oddity::FragmentBefore, 10));
+        assert_eq!(of(format!("\0\0{whole}").as_bytes()), Oddity::NulBefore { at: 3 });
+        assert_eq!(of(b"{\"a\":1}{\"a\":1}"), Oddity::Glued { at: 8 });
+        assert_eq!(of(format!("{{\"a\":{{\"b\"{whole}").as_bytes()), Oddity::FragmentBefore { at: 10 });
         // A part of an entry is none.
-        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), (Oddity::NotJson, 10));
-        assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), (Oddity::Cut, 0));
-        assert_eq!(of(b"{\"a\":"), (Oddity::Cut, 1));
-        assert_eq!(of(b" }"), (Oddity::LoneBrace, 0));
-        assert_eq!(of(b"{\"a\":x}"), (Oddity::NotJson, 6));
-        assert_eq!(of(b"[1]"), (Oddity::NotAnObject, 0));
+        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), Oddity::NotJson { at: 10 });
+        assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), Oddity::Cut { wants_value: false });
+        assert_eq!(of(b"{\"a\":"), Oddity::Cut { wants_value: true });
+        assert_eq!(of(b" }"), Oddity::LoneBrace);
+        assert_eq!(of(b"{\"a\":x}"), Oddity::NotJson { at: 6 });
+        assert_eq!(of(b"[1]"), Oddity::NotAnObject { is_null: false });
     }
 
     #[test]

@@ -139,8 +139,10 @@ pub(crate) struct ResultLine {
 /// The lines of one block.
 #[derive(Debug, Default)]
 pub(crate) struct FilePart {
-    /// All strings of the part.
+    /// All strings of the part, but for those of `labels`.
     pub(crate) text: String,
+    /// The strings of `labels`: most of them are not needed for long.
+    pub(crate) label_text: String,
     pub(crate) entries: Vec<EntryLine>,
     pub(crate) labels: Vec<LabelLine>,
     pub(crate) placings: Vec<PlacingLine>,
@@ -203,7 +205,7 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
             number += 1;
             let bytes = without_bom(line);
             if bytes.len() < line.bytes.len() {
-                notes.push(0, Oddity::Bom, 0);
+                notes.push(0, Oddity::Bom);
             }
             if line::is_blank(bytes) {
                 return true;
@@ -227,7 +229,7 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                 let end = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
                 inspector.bytes(&mut notes, number - 1, bytes);
                 if !line.terminated {
-                    notes.push(number - 1, Oddity::NoLineEnd, 0);
+                    notes.push(number - 1, Oddity::NoLineEnd);
                 }
                 found = Some(match Header::read(entry, number) {
                     Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
@@ -242,7 +244,7 @@ pub(crate) fn start(source: &Source) -> Result<SessionStart> {
                 before += 1;
                 let text = "foreign line before the header; agents refuse such a file";
                 problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
-                notes.push(number - 1, Oddity::Foreign, 0);
+                notes.push(number - 1, Oddity::Foreign);
             } else {
                 let why = "its first line is not a session header";
                 found = Some(Err(NotASession { line: number, why }));
@@ -340,7 +342,7 @@ impl PartReader<'_> {
                 if let Some(inspector) = inspector {
                     inspector.entry(&mut part.notes, number, line.bytes, entry);
                     if !line.terminated {
-                        part.notes.push(number, Oddity::NoLineEnd, 0);
+                        part.notes.push(number, Oddity::NoLineEnd);
                     }
                 }
                 match no_entry(entry) {
@@ -370,6 +372,12 @@ impl FilePart {
         self.entries = std::mem::replace(&mut full.entries, entries);
         self.text.clear();
         self.entries.clear();
+        // Of these there are few, unless the file is odd.
+        full.label_text.shrink_to_fit();
+        full.labels.shrink_to_fit();
+        full.calls.shrink_to_fit();
+        full.results.shrink_to_fit();
+        full.notes.shrink_to_fit();
         full
     }
 
@@ -407,6 +415,7 @@ impl FilePart {
         }
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
+                let text = &mut self.label_text;
                 let target = store(text, entry.get_str("targetId"));
                 let label = store(text, entry.get_str("label").filter(|label| !label.is_empty()));
                 self.labels.push(LabelLine { entry: place, target, label });
@@ -500,15 +509,15 @@ fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8],
         });
     }
     problems.push(WarningKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
-        (Oddity::Nul, count) => format!("{count} NUL bytes; skipped"),
-        (Oddity::NulBefore, at) => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
-        (Oddity::FragmentBefore, at) => {
+        Oddity::Nul { count } => format!("{count} NUL bytes; skipped"),
+        Oddity::NulBefore { at } => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
+        Oddity::FragmentBefore { at } => {
             format!("a fragment and a complete record (from byte {at}) on one line; skipped")
         }
-        (Oddity::Glued, at) => format!("two records on one line, the second from byte {at} on; skipped"),
-        (Oddity::NotAnObject, _) => "not a JSON object; skipped".to_owned(),
-        (Oddity::TooLong, _) => "longer than 4 GiB; skipped".to_owned(),
-        (Oddity::NotJson, at) => format!("not JSON from byte {at} on; skipped"),
+        Oddity::Glued { at } => format!("two records on one line, the second from byte {at} on; skipped"),
+        Oddity::NotAnObject { .. } => "not a JSON object; skipped".to_owned(),
+        Oddity::TooLong => "longer than 4 GiB; skipped".to_owned(),
+        Oddity::NotJson { at } => format!("not JSON from byte {at} on; skipped"),
         _ => "cut short; skipped".to_owned(),
     });
 }

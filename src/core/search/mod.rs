@@ -9,6 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::core::entry::Entry;
+use crate::core::entry::elsewhere::TextElsewhere;
 use crate::core::json::text;
 
 mod prefilter;
@@ -178,15 +179,8 @@ fn texts(entry: Entry<'_>, look: &mut dyn FnMut(&str) -> bool) -> bool {
             return true;
         }
     }
-    let sections = message.and_then(|message| message.get("sections"));
-    if sections.iter().flat_map(|sections| sections.members()).any(|(_, section)| look(section.str())) {
+    if TextElsewhere::of(entry).iter().flat_map(TextElsewhere::searched).any(|text| look(Some(text))) {
         return true;
-    }
-    for list in ["toolsAdded", "toolsRemoved"] {
-        let tools = message.and_then(|message| message.get(list));
-        if tools.iter().flat_map(|tools| tools.elements()).any(|tool| look(tool.get_str("name"))) {
-            return true;
-        }
     }
     let files = message.and_then(|message| message.get("files"));
     let mut files = files.iter().flat_map(|files| files.elements());

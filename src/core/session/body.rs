@@ -5,6 +5,7 @@ use crate::core::entry::preview;
 use crate::core::entry::{Entry, Kind, Role, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::migrate::lines::{self, EntryLinks};
+use crate::core::session::calls::AnsweredCalls;
 use crate::core::session::{NodeId, Session};
 
 /// How many bytes are read at once while entries are asked for in the order of the file.
@@ -19,12 +20,18 @@ pub struct Bodies<'s> {
     front: u64,
     migrated: Vec<u8>,
     scan: Scan,
+    /// How many bytes were read and parsed in all, and how many of them to look up calls.
+    read: u64,
+    looked_up: u64,
+    /// All calls, once looking them up one by one takes longer.
+    calls: Option<AnsweredCalls>,
 }
 
 impl<'s> Bodies<'s> {
     /// Starts to read.
     pub fn new(session: &'s Session) -> Self {
-        Self { session, window: Vec::new(), front: 0, migrated: Vec::new(), scan: Scan::default() }
+        let (window, migrated, scan) = (Vec::new(), Vec::new(), Scan::default());
+        Self { session, window, front: 0, migrated, scan, read: 0, looked_up: 0, calls: None }
     }
 
     /// Returns the session.
@@ -88,7 +95,7 @@ impl<'s> Bodies<'s> {
             return Ok(words.to_owned());
         }
         if self.session.traits(node).role == Role::ToolResult
-            && let Some(call) = self.find_call(node)?
+            && let Some(call) = self.call(node)?
         {
             return Ok(call);
         }
@@ -97,16 +104,34 @@ impl<'s> Bodies<'s> {
         Ok(words)
     }
 
-    /// Returns the title of the session: its name, or the text of its first prompt; empty without both.
+    /// Returns the title of the session: its name, or the text that names it best; empty without both.
     pub fn title(&mut self) -> Result<String> {
-        match (self.session.name(), self.session.first_prompt()) {
+        match (self.session.name(), self.session.title_entry()) {
             (Some(name), _) => Ok(name.to_owned()),
-            (None, Some(prompt)) => self.words(prompt),
+            (None, Some(node)) if self.session.traits(node).kind == Kind::SessionInit => {
+                let mut words = String::new();
+                preview::task(&mut words, self.entry(node)?);
+                Ok(words)
+            }
+            (None, Some(node)) => self.words(node),
             (None, None) => Ok(String::new()),
         }
     }
 
     /// Returns the row text of a tool result's call, from the nearest assistant messages above it.
+    fn call(&mut self, result: NodeId) -> Result<Option<String>> {
+        if self.calls.is_none() && self.looked_up <= self.session.source.len() {
+            let before = self.read;
+            let found = self.find_call(result)?;
+            self.looked_up += self.read - before;
+            return Ok(found);
+        }
+        if self.calls.is_none() {
+            self.calls = Some(all_calls(self.session)?);
+        }
+        Ok(self.calls.as_ref().and_then(|calls| calls.of(result)).map(str::to_owned))
+    }
+
     fn find_call(&mut self, result: NodeId) -> Result<Option<String>> {
         let Some(id) = self.entry(result)?.tool_call_id().map(|id| id.into_owned()) else { return Ok(None) };
         for node in self.session.callers(result) {
@@ -134,6 +159,7 @@ impl<'s> Bodies<'s> {
         self.window.resize(wanted.min(left), 0);
         self.window.shrink_to(AHEAD);
         self.front = offset;
+        self.read += self.window.len() as u64;
         let line = Some(at.line);
         self.session.source.read_at(&mut self.window, offset).map_err(|error| {
             // The window may hold anything now, and must not be taken for these bytes.
@@ -152,6 +178,7 @@ impl<'s> Bodies<'s> {
     /// Parses bytes of the window, and checks that they are still this entry.
     fn check(&mut self, node: NodeId, start: usize, len: usize) -> Result<Entry<'_>> {
         let session = self.session;
+        self.read += len as u64;
         let object = &self.window[start..start + len];
         let entry = self.scan.read(object).map_err(|_| changed(session, node))?;
         let same = entry.object().bytes().len() == len
@@ -173,6 +200,59 @@ pub(crate) fn upgrade<'a>(session: &Session, node: NodeId, object: &'a [u8]) -> 
     lines::rewrite(object, links, kept)
 }
 
+/// Finds the calls of all results.
+fn all_calls(session: &Session) -> Result<AnsweredCalls> {
+    let mut bodies = Bodies::new(session);
+    AnsweredCalls::find(session, &mut |node, each| {
+        each(bodies.entry(node)?);
+        Ok(())
+    })
+}
+
 fn changed(session: &Session, node: NodeId) -> Error {
     Error::Changed { line: Some(session.line(node)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bodies, all_calls};
+    use crate::core::session::sample::{calls, node, result, session};
+
+    #[test]
+    fn the_calls_of_all_results_are_those_that_are_looked_up_one_by_one() {
+        let lines = [
+            calls("a1", "", &[("read", "one"), ("read", "two"), ("read", "three")]),
+            result("r1", "a1", "call-1"),
+            result("r2", "a1", "call-2"),
+            calls("a2", "r1", &[("edit", "four"), ("edit", "five")]),
+            // The nearest message that has the call counts, and nothing below or beside.
+            result("r3", "a2", "call-0"),
+            result("r4", "a2", "call-2"),
+            result("r5", "r2", "call-0"),
+            result("r6", "a2", "call-7"),
+            calls("a1", "r6", &[]).replace("\"a1\"", "\"a3\""),
+            // Of two calls with one id the first counts.
+            calls("a4", "a3", &[("read", "six"), ("read", "seven")]).replace("call-1", "call-0"),
+            result("r7", "a4", "call-0"),
+            result("r8", "", "call-0"),
+        ];
+        let session = session(&lines);
+        let found = all_calls(&session).unwrap();
+        for (id, expected) in [
+            ("r1", "[read: two]"),
+            ("r2", "[read: three]"),
+            ("r3", "[edit: four]"),
+            ("r4", "[read: three]"),
+            ("r5", "[read: one]"),
+            ("r6", ""),
+            ("r7", "[read: six]"),
+            ("r8", ""),
+            ("a1", ""),
+        ] {
+            let node = node(&session, id).unwrap();
+            assert_eq!(found.of(node).unwrap_or_default(), expected, "{id}");
+            let looked_up = Bodies::new(&session).find_call(node).unwrap();
+            assert_eq!(looked_up.as_deref().unwrap_or_default(), expected, "{id}");
+        }
+    }
 }

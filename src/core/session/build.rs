@@ -1,7 +1,6 @@
 //! Builds a session from the parts of its file: decides the version and which entries count, links them
 //! to a tree, and applies the labels. Must never recurse: a branch may be as long as the file.
 
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -36,6 +35,8 @@ pub(super) struct SessionBuilder {
     replaced: Vec<u32>,
     /// Here and below, `entry` is the node of the line.
     labels: Vec<LabelLine>,
+    /// By part: the strings of its labels.
+    label_texts: Vec<String>,
     placings: Vec<PlacingLine>,
     calls: Vec<CallLine>,
     results: Vec<ResultLine>,
@@ -67,6 +68,7 @@ impl SessionBuilder {
             hasher,
             replaced: Vec::new(),
             labels: Vec::new(),
+            label_texts: Vec::with_capacity(parts.len()),
             placings: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -79,7 +81,8 @@ impl SessionBuilder {
     }
 
     pub(super) fn take(&mut self, part: FilePart) {
-        let FilePart { text, entries, labels, placings, name, calls, results, problems, notes, lines, open_end } = part;
+        let FilePart { text, label_text, entries, labels, placings, name, calls, results, .. } = part;
+        let FilePart { problems, notes, lines, open_end, .. } = part;
         self.notes.append(notes, self.lines);
         self.open_end = self.open_end.or(open_end);
         if let Some(name) = name {
@@ -87,6 +90,7 @@ impl SessionBuilder {
         }
         self.problems.append(problems, self.lines);
         self.texts.push(text);
+        self.label_texts.push(label_text);
         let mut places = Vec::new();
         let wanted = !labels.is_empty() || !placings.is_empty() || !calls.is_empty() || !results.is_empty();
         for entry in &entries {
@@ -247,7 +251,7 @@ impl SessionBuilder {
         session.break_cycles();
         session.order_children();
         session.match_calls(self.calls, &self.results);
-        session.apply_labels(&self.labels);
+        session.apply_labels(&self.labels, self.label_texts);
         session
     }
 }
@@ -366,6 +370,7 @@ impl Session {
             self.nodes[first.index()].parent = NONE;
             self.cut.push(first);
         }
+        self.cut.sort_unstable();
     }
 
     fn order_children(&mut self) {
@@ -400,18 +405,29 @@ impl Session {
         self.children = children;
     }
 
-    /// Applies the label entries in the order of the file.
-    fn apply_labels(&mut self, lines: &[LabelLine]) {
+    /// Applies the label entries in the order of the file; `texts` has their strings, by part.
+    fn apply_labels(&mut self, lines: &[LabelLine], mut texts: Vec<String>) {
         let mut set: Vec<Option<Label>> = Vec::new();
-        let mut places: HashMap<&str, usize> = HashMap::new();
+        // By target: the place in `set`.
+        let mut places: HashTable<usize> = HashTable::new();
+        fn target_of(set: &[Option<Label>], place: usize) -> &str {
+            set[place].as_ref().map_or("", |label| &label.target_id)
+        }
+        let mut done = 0;
         for &LabelLine { entry, target, label } in lines {
-            let text = &self.texts[self.nodes[entry as usize].part as usize];
+            let part = self.nodes[entry as usize].part as usize;
+            texts[done..part].fill_with(String::new);
+            done = part;
+            let text = &texts[part];
             if target.is_absent() {
                 continue;
             }
             let target = target.of(text);
+            let hash = self.hasher.hash_one(target);
+            let is_same = |&place: &usize| target_of(&set, place) == target;
             if label.is_absent() {
-                if let Some(place) = places.remove(target) {
+                if let Ok(found) = places.find_entry(hash, is_same) {
+                    let (place, _) = found.remove();
                     set[place] = None;
                 }
                 continue;
@@ -422,11 +438,12 @@ impl Session {
                 name: label.of(text).to_owned(),
                 set_by: NodeId(entry),
             };
-            match places.get(target) {
+            match places.find(hash, is_same) {
                 Some(&place) => set[place] = Some(label),
                 None => {
-                    places.insert(target, set.len());
                     set.push(Some(label));
+                    let hash_of = |&place: &usize| self.hasher.hash_one(target_of(&set, place));
+                    places.insert_unique(hash, set.len() - 1, hash_of);
                 }
             }
         }

@@ -6,7 +6,6 @@
 
 pub mod body;
 
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::OnceLock;
 
@@ -14,13 +13,14 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::core::disk::rights::Rights;
 use crate::core::entry::header::{CURRENT, Header};
-use crate::core::entry::{Kind, Role, Traits};
+use crate::core::entry::{Kind, Role, TitleRank, Traits};
 use crate::core::error::problem::Problems;
 use crate::core::read::load::StrRef;
 use crate::core::read::source::Source;
 use crate::core::time::Stamp;
 
 mod build;
+mod calls;
 mod load;
 mod place;
 #[cfg(test)]
@@ -73,6 +73,14 @@ pub struct Label {
     pub set_by: NodeId,
 }
 
+/// The labelled entries, sorted by their labels.
+#[derive(Clone, Debug, Default)]
+struct LabelledByName {
+    /// Indices of the labels, and beside each its entry.
+    labels: Vec<u32>,
+    nodes: Vec<NodeId>,
+}
+
 /// What only a file has in which an agent stores where the leaf is.
 #[derive(Clone, Debug)]
 struct StoredLeaf {
@@ -105,7 +113,7 @@ pub struct Session {
     children: Vec<NodeId>,
     roots: Vec<NodeId>,
     missing: Vec<(NodeId, StrRef)>,
-    /// Entries that were made roots because they are their own ancestors.
+    /// Entries that were made roots because they are their own ancestors, in the order of the file.
     cut: Vec<NodeId>,
     /// The leaf, or `NONE`.
     leaf: u32,
@@ -114,7 +122,7 @@ pub struct Session {
     labels: Vec<Label>,
     label_of: hashbrown::HashMap<NodeId, u32>,
     /// Labelled entries by label, made on first use.
-    by_name: OnceLock<HashMap<String, Vec<NodeId>>>,
+    by_name: OnceLock<LabelledByName>,
     /// Version 1: the entry on each well-formed line.
     pub(crate) well_formed: Vec<u32>,
     /// The end of the file, or the start of a last line without LF.
@@ -216,7 +224,12 @@ impl Session {
 
     /// Returns whether an entry is a root only because its parent is missing or its own descendant.
     pub(crate) fn is_cut(&self, node: NodeId) -> bool {
-        self.missing_parent(node).is_some() || self.cut.contains(&node)
+        self.missing_parent(node).is_some() || self.is_own_ancestor(node)
+    }
+
+    /// Returns whether an entry was made a root because it is its own ancestor.
+    pub(crate) fn is_own_ancestor(&self, node: NodeId) -> bool {
+        self.cut.binary_search(&node).is_ok()
     }
 
     /// Iterates over the entries whose parent is missing, with its id, in the order of the file.
@@ -225,7 +238,7 @@ impl Session {
         self.missing.iter().map(move |&(node, missing)| (node, missing.of(text_of(node))))
     }
 
-    /// Returns the entries that were made roots because they are their own ancestors.
+    /// Returns the entries that were made roots because they are their own ancestors, in the order of the file.
     pub(crate) fn cuts(&self) -> &[NodeId] {
         &self.cut
     }
@@ -281,12 +294,20 @@ impl Session {
         self.traits(node).is_user()
     }
 
-    /// Returns the first user message with text, or the first one if none has text.
-    pub(crate) fn first_prompt(&self) -> Option<NodeId> {
-        let mut users = self.nodes().filter(|&node| self.is_user(node));
-        let first = users.next()?;
-        let has_text = |node: &NodeId| self.traits(*node).has_text;
-        Some(Some(first).filter(has_text).or_else(|| users.find(has_text)).unwrap_or(first))
+    /// Returns the entry whose words name the session if it has no name: the first user message with text, else
+    /// what the session was started for, else the first text.
+    pub(crate) fn title_entry(&self) -> Option<NodeId> {
+        let ranked = self.nodes().filter_map(|node| Some((self.traits(node).title_rank()?, node)));
+        let mut best = None;
+        for (rank, node) in ranked {
+            if best.is_none_or(|(best, _)| rank < best) {
+                best = Some((rank, node));
+            }
+            if rank == TitleRank::Prompt {
+                break;
+            }
+        }
+        best.map(|(_, node)| node)
     }
 
     /// Returns the labels in force, in the order in which their targets were first labelled.
@@ -302,13 +323,20 @@ impl Session {
     /// Returns the entries with a label of this name.
     pub fn labelled(&self, name: &str) -> &[NodeId] {
         let by_name = self.by_name.get_or_init(|| {
-            let mut by_name: HashMap<String, Vec<NodeId>> = HashMap::new();
-            for label in &self.labels {
-                by_name.entry(label.name.clone()).or_default().extend(label.target);
-            }
-            by_name
+            let mut sorted: Vec<_> =
+                (0..).zip(&self.labels).filter_map(|(at, label)| Some((label.target?, at))).collect();
+            // Stable, so that entries with one label stay in their order.
+            sorted.sort_by_key(|&(_, at)| self.label_name(at));
+            let (nodes, labels) = sorted.into_iter().unzip();
+            LabelledByName { labels, nodes }
         });
-        by_name.get(name).map_or(&[], Vec::as_slice)
+        let from = by_name.labels.partition_point(|&at| self.label_name(at) < name);
+        let count = by_name.labels[from..].partition_point(|&at| self.label_name(at) == name);
+        &by_name.nodes[from..from + count]
+    }
+
+    fn label_name(&self, at: u32) -> &str {
+        &self.labels[at as usize].name
     }
 
     /// Returns the session's name: of the title slot, the last `session_info`, or the header.

@@ -249,7 +249,10 @@ fn diff_warns_once_about_common_path() {
     ]);
     let warnings = |args: &str| {
         let run = scratch.run(args);
-        run.stderr.lines().filter(|line| line.contains("cannot be reached") || line.contains("adds nothing")).count()
+        run.stderr
+            .lines()
+            .filter(|line| line.contains("cannot be reached") || line.contains("no model gets it"))
+            .count()
     };
     assert_eq!(warnings("context s.jsonl --leaf id02"), 1);
     assert_eq!(warnings("context s.jsonl --leaf id02 --diff id03"), 2);

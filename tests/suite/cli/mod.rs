@@ -13,6 +13,7 @@ use crate::support::{self, Run};
 
 mod completions;
 mod context;
+mod elsewhere;
 mod errors;
 mod foreign;
 mod lists;

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use clap::CommandFactory;
 use serde_json::Value;
 use session_tree::cli::Cli;
-use session_tree::core::migrate::file::Status;
+use session_tree::core::migrate::file::MigrationStatus;
 
 use crate::cli::{HEADER, Scratch, entry, label, message};
 use crate::support::{Run, data};
@@ -269,7 +269,7 @@ fn a_value_of_another_shape_is_found() {
 
 #[test]
 fn the_page_names_every_status_of_a_migration() {
-    let statuses: Vec<_> = Status::ALL.iter().map(|status| format!("`{}`", status.name())).collect();
+    let statuses: Vec<_> = MigrationStatus::ALL.iter().map(|status| format!("`{}`", status.name())).collect();
     let (last, rest) = statuses.split_last().unwrap();
     let words = PAGE.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&format!("`status` is {} or {last}.", rest.join(", "))), "{statuses:?}");

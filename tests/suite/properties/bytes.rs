@@ -157,7 +157,7 @@ fn exercise(session: &Session) {
             assert!(is_safe(&text.row(at, &bodies.words(row.node).unwrap())));
         }
         let context = context::build(&mut bodies, leaf).unwrap();
-        for (at, &item) in context.messages.iter().enumerate() {
+        for (at, item) in context.messages.iter().enumerate() {
             let (mut stored, mut sent) = (Vec::new(), Vec::new());
             message::write(&mut stored, &mut bodies, item).unwrap();
             message::write_for_model(&mut sent, Raw::new(&stored));

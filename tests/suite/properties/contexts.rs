@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use session_tree::core::context::compare::{self, Difference, SettingsDiff, SizedMessage};
 use session_tree::core::context::message;
 use session_tree::core::context::stats::{self, Size};
-use session_tree::core::context::{self, Context, ContextMessage};
+use session_tree::core::context::{self, Context, ContextMessage, held};
 use session_tree::core::entry::Kind;
 use session_tree::core::json::Raw;
 use session_tree::core::session::body::Bodies;
@@ -27,7 +27,7 @@ fn add(a: Size, b: Size) -> Size {
 fn size(session: &Session, items: &[ContextMessage]) -> Size {
     let mut bodies = Bodies::new(session);
     let mut size = Size::default();
-    for &item in items {
+    for item in items {
         size.add(message::with(&mut bodies, item, &mut Vec::new(), message::tokens).unwrap());
     }
     size
@@ -53,7 +53,7 @@ fn message_is_counted_under_its_role() {
         let mut bodies = Bodies::new(session);
         for item in contexts(session).into_iter().flat_map(|context| context.messages) {
             let role = |message: Raw<'_>| message.get_str("role").map(|role| role.into_owned());
-            let stored = message::with(&mut bodies, item, &mut Vec::new(), role).unwrap();
+            let stored = message::with(&mut bodies, &item, &mut Vec::new(), role).unwrap();
             assert_eq!(stored.as_deref(), Some(item.role(session)), "{item:?}");
         }
     });
@@ -73,7 +73,7 @@ fn hidden_messages_are_those_before_compaction_and_not_shown() {
 /// Checks what is hidden in a context, and returns how much that is.
 fn check_hidden(session: &Session, context: &Context) -> usize {
     let mut bodies = Bodies::new(session);
-    let Some(hidden) = context::hidden(&mut bodies, context).unwrap() else {
+    let Some(hidden) = held::hidden(&mut bodies, context).unwrap() else {
         assert!(!context.messages.iter().any(|item| matches!(item, ContextMessage::Compaction(_))));
         return 0;
     };
@@ -107,7 +107,7 @@ fn edited(bodies: &mut Bodies<'_>, path: &[NodeId]) -> HashSet<NodeId> {
 }
 
 fn items(messages: &[SizedMessage]) -> impl Iterator<Item = ContextMessage> {
-    messages.iter().map(|message| message.message)
+    messages.iter().map(|message| message.message.clone())
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn every_message_in_diff_has_words() {
     for_each_session(|session, _| {
         let mut bodies = Bodies::new(session);
         for item in contexts(session).into_iter().flat_map(|context| context.messages) {
-            let words = compare::words(&mut bodies, item).unwrap();
+            let words = compare::words(&mut bodies, &item).unwrap();
             assert!(!words.is_empty(), "{item:?}");
             if let ContextMessage::Stored(node) = item {
                 assert_eq!(words, bodies.words(node).unwrap());

@@ -45,11 +45,15 @@ fn anonymized(session: &Session, seed: u64) -> Vec<u8> {
 fn sessions() -> impl Iterator<Item = (u64, Vec<u8>)> {
     let stored = ["golden", "cases", "sent"].iter().flat_map(|folder| {
         let files = fs::read_dir(support::data(folder)).unwrap().map(|file| file.unwrap().path());
-        files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).collect::<Vec<_>>()
+        let mut files: Vec<_> =
+            files.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).collect();
+        files.sort();
+        files
     });
     let stored = stored.map(|path| fs::read(path).unwrap()).chain([fs::read(support::data("demo.jsonl")).unwrap()]);
     let random = (1..=SESSIONS).map(random::session);
-    (1..).zip(stored.chain(random)).filter(|(_, bytes)| {
+    // The numbers of random ones do not depend on what is stored.
+    (1..).zip(random.chain(stored)).filter(|(_, bytes)| {
         let session = Source::spool(&bytes[..]).and_then(|source| Session::load(source, LoadOptions::INDEX_ONLY, 1));
         session.is_ok_and(|session| commit::check_known(&session).is_ok())
     })

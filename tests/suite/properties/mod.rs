@@ -193,7 +193,7 @@ fn contexts_are_those_of_the_model() {
                 ContextMessage::Branch(node) => format!("branch {}", id(node)),
                 ContextMessage::System(node) => format!("system {}", id(node)),
                 ContextMessage::Compaction(node) => format!("compaction {}", id(node)),
-                other => panic!("the shared rules have no {other:?}"),
+                ref other => panic!("the shared rules have no {other:?}"),
             };
             let from = leaf.map(id);
             assert_eq!(context.messages.iter().map(item).collect::<Vec<_>>(), model.context(from), "at {from:?}");

@@ -4,9 +4,10 @@
 use std::fmt::Write;
 
 use session_tree::core::check;
-use session_tree::core::context;
 use session_tree::core::context::compare;
 use session_tree::core::context::stats;
+use session_tree::core::context::{self, held};
+use session_tree::core::edit::branch::Fork;
 use session_tree::core::error::problem::WarningKind;
 use session_tree::core::naming;
 use session_tree::core::read::load::LoadOptions;
@@ -161,7 +162,7 @@ fn context_with_30_000_edits_and_compactions_is_handled() {
     let session = session(90_000, |at| line(at, at.checked_sub(1), &members(at)));
     let context = context::build(&mut Bodies::new(&session), session.leaf()).unwrap();
     assert_eq!(context.messages.len(), 2);
-    let hidden = context::hidden(&mut Bodies::new(&session), &context).unwrap().unwrap();
+    let hidden = held::hidden(&mut Bodies::new(&session), &context).unwrap().unwrap();
     assert_eq!(hidden.messages.len(), 29_999);
 }
 
@@ -219,4 +220,99 @@ fn marks_and_resets_100_000_times_are_handled() {
         let file: String = std::iter::once(HEADER.to_owned()).chain((0..count).map(|at| lines(at) + "\n")).collect();
         check::check(Source::spool(file.as_bytes()).unwrap(), None, 2).unwrap();
     }
+}
+
+/// A call of an assistant message.
+fn call(number: usize) -> String {
+    format!(r#"{{"type":"toolCall","id":"c{number}","name":"read","arguments":{{"path":"f{number}"}}}}"#)
+}
+
+fn answer(calls: &[String]) -> String {
+    format!(r#""type":"message","message":{{"role":"assistant","content":[{}]}}"#, calls.join(","))
+}
+
+fn result(number: usize) -> String {
+    format!(r#""type":"message","message":{{"role":"toolResult","toolCallId":"c{number}","toolName":"read"}}"#)
+}
+
+/// Reads a session without its words, so that the row of each result looks its call up.
+fn index_only(lines: impl Iterator<Item = String>) -> Session {
+    let file: String = std::iter::once(HEADER.to_owned()).chain(lines.map(|line| line + "\n")).collect();
+    Session::load(Source::spool(file.as_bytes()).unwrap(), LoadOptions::INDEX_ONLY, 2).unwrap()
+}
+
+/// All calls are in one message, or in the farthest of eight, or in one each of many branches in turn.
+#[test]
+fn rows_of_20_000_sibling_results_are_made() {
+    let count = 20_000;
+    let results = |callers: usize, call: fn(usize) -> usize| {
+        (0..count).map(move |at| line(callers + at, Some((callers - 1) * usize::from(callers == 8)), &result(call(at))))
+    };
+    let in_one = answer(&(0..count).map(call).collect::<Vec<_>>());
+    let eight = (0..8).map(|at| {
+        let each = count / 8;
+        line(at, at.checked_sub(1), &answer(&(at * each..(at + 1) * each).map(call).collect::<Vec<_>>()))
+    });
+    let large = answer(&[call(0).replace("\"f0\"", &format!("\"{}\"", "x".repeat(1_000_000)))]);
+    for (session, known) in [
+        (index_only(std::iter::once(line(0, None, &in_one)).chain(results(1, |at| at))), count),
+        (index_only(std::iter::once(line(0, None, &in_one)).chain(results(1, |at| at + 20_000))), 0),
+        (index_only(eight.chain(results(8, |at| at % 2500))), count),
+        (index_only(std::iter::once(line(0, None, &large)).chain(results(1, |_| 0))), count),
+    ] {
+        let mut bodies = Bodies::new(&session);
+        let rows = session.nodes().skip(session.len() - count).map(|node| bodies.words(node).unwrap());
+        assert_eq!(rows.filter(|words| words.starts_with("[read: ")).count(), known);
+    }
+}
+
+/// Every form of a name, many times. Each looks through all entries if it is found by itself.
+#[test]
+fn names_of_40_000_entries_are_found() {
+    let count = 40_000;
+    let label = |at: usize| format!(r#""type":"label","targetId":"{at:07}","label":"name {at}""#);
+    let session = index_only(
+        (0..count).map(|at| line(at, at.checked_sub(1), &if at % 2 == 0 { USER.to_owned() } else { label(at - 1) })),
+    );
+    let names = naming::entry::Names::new(&session, session.leaf());
+    let find = |name: String| session.id(names.find(&name).unwrap()).parse::<usize>().unwrap();
+    for at in (0..count).step_by(2) {
+        assert_eq!(find(format!("label:name {at}")), at);
+        assert_eq!(find(format!("user:{}", at / 2 + 1)), count - 2 - at);
+        assert_eq!(find(format!("@~{at}")), count - 1 - at);
+        assert_eq!(find(format!("{at:07}~{}", at / 2)), at - at / 2);
+    }
+    // The starts of ids, each of which names one.
+    let longer = |at: usize| line(at, None, USER).replacen(&format!("{at:07}"), &format!("{at:07}x"), 1);
+    let session = index_only((0..count).map(longer));
+    let names = naming::entry::Names::new(&session, session.leaf());
+    for at in 0..count {
+        assert_eq!(names.find(&format!("{at:07}")).unwrap().index(), at);
+    }
+}
+
+/// Two messages with the same calls: each call of the second one is a finding.
+#[test]
+fn findings_in_20_000_calls_of_one_message_are_put_into_words() {
+    let calls = answer(&(0..20_000).map(call).collect::<Vec<_>>());
+    let file = [(0, None, &*calls), (1, Some(0), USER), (2, Some(1), &calls), (3, Some(2), USER)];
+    let file: String = file.iter().map(|&(at, parent, members)| line(at, parent, members) + "\n").collect();
+    let checked = check::check(Source::spool((HEADER.to_owned() + &file).as_bytes()).unwrap(), None, 2).unwrap();
+    let mut named = 0;
+    let mut count = |finding: check::Finding| -> Result<(), session_tree::core::error::Error> {
+        named += usize::from(finding.message.contains("tool call `c"));
+        Ok(())
+    };
+    checked.findings(&|_| true, &mut count).unwrap();
+    assert_eq!(named, 20_000);
+}
+
+/// Every second entry is where a loop is cut.
+#[test]
+fn loops_of_two_100_000_times_are_handled() {
+    let session = index_only((0..100_000).map(|at| line(at, Some(at ^ 1), USER)));
+    assert_eq!(session.problems.count(WarningKind::Cycle), 50_000);
+    let mut bodies = Bodies::new(&session);
+    let mut is_cut = |node: NodeId| !Fork::at(&session, node).problems(&mut bodies).unwrap().list().is_empty();
+    assert_eq!(session.nodes().filter(|&node| is_cut(node)).count(), 100_000);
 }

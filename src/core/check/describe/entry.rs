@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Details;
 use super::wording::Wording;
 use crate::core::check::codes::Code;
 use crate::core::check::finding::Detail;
@@ -9,15 +10,17 @@ use crate::core::check::lines;
 use crate::core::check::path::Continuation;
 use crate::core::entry::Role;
 use crate::core::error::Result;
-use crate::core::read::inspect;
 use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
 impl Wording<'_> {
     /// Returns the message and the fix for what is odd about entries, or about the file.
-    pub(super) fn of_entry(&self, bodies: &mut Bodies<'_>) -> Result<(String, String)> {
+    pub(super) fn of_entry(&self, details: &mut Details<'_>) -> Result<(String, String)> {
         let (line, own) = (self.finding.line, self.own());
+        let call_id = |details: &mut Details<'_>, hash: u64| {
+            self.finding.node.map_or_else(|| Ok(String::new()), |node| details.call(node, hash))
+        };
         Ok(match (self.finding.code, self.finding.detail) {
             (_, Detail::Above(above)) => self.cut(above),
             (Code::Cycle, _) => (
@@ -35,25 +38,25 @@ impl Wording<'_> {
                 (format!("the same entry as on line {first}"), format!("delete line {line}"))
             }
             (Code::LabelWithoutTarget, Detail::Index(index)) => self.label(index),
-            (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(bodies, detail)?,
+            (Code::KeptEntryMissing | Code::KeptEntryOffPath, detail) => self.kept(&mut details.bodies, detail)?,
             (Code::CallWithoutResult, Detail::Call(call)) => (
-                format!("tool call `{}` has no result, and another one has the same id", self.call(bodies, call)?),
+                format!("tool call `{}` has no result, and another one has the same id", call_id(details, call)?),
                 self.go_on_above(&format!("or give the call on line {line} an id of its own")),
             ),
             (Code::ResultWithoutCall, Detail::Call(call)) => (
-                format!("result of the tool call `{}`, which is not in the conversation", self.call(bodies, call)?),
+                format!("result of the tool call `{}`, which is not in the conversation", call_id(details, call)?),
                 self.go_on_above("or go on in omp 18, which leaves it out"),
             ),
             (Code::ResultElsewhere, Detail::Call(call)) => (
-                format!("result of the tool call `{}`, which is not right before it", self.call(bodies, call)?),
+                format!("result of the tool call `{}`, which is not right before it", call_id(details, call)?),
                 self.go_on_above("or go on in omp 18, which corrects it"),
             ),
             (Code::SecondResult, Detail::Call(call)) => (
-                format!("one more result of the tool call `{}`", self.call(bodies, call)?),
+                format!("one more result of the tool call `{}`", call_id(details, call)?),
                 self.go_on_above("or go on in omp 18, which sends the first only"),
             ),
             (Code::ResultOfFailedTurn, Detail::Call(call)) => (
-                format!("result of the tool call `{}`, whose turn failed", self.call(bodies, call)?),
+                format!("result of the tool call `{}`, whose turn failed", call_id(details, call)?),
                 self.go_on_above("or go on in omp"),
             ),
             (Code::LeftOut, _) => (
@@ -208,15 +211,6 @@ impl Wording<'_> {
                 self.finding.line
             ),
         ))
-    }
-
-    /// Returns the id of a tool call, found by its hash.
-    fn call(&self, bodies: &mut Bodies<'_>, hash: u64) -> Result<String> {
-        let Some(node) = self.finding.node else { return Ok(String::new()) };
-        let entry = bodies.entry(node)?;
-        let mut ids = entry.tool_call_id().into_iter().chain(entry.calls().filter_map(|call| call.id()));
-        let call = ids.find(|id| inspect::hash(id.as_bytes()) == hash);
-        Ok(call.map(Cow::into_owned).unwrap_or_default())
     }
 }
 

@@ -6,64 +6,64 @@ use crate::core::read::inspect::{self, Oddity};
 
 impl Wording<'_> {
     /// Returns the message and the fix for what is odd about a line by itself.
-    pub(super) fn of_line(&self, odd: Oddity, detail: u32) -> (String, String) {
+    pub(super) fn of_line(&self, odd: Oddity) -> (String, String) {
         let (line, own) = (self.finding.line, self.own());
         let delete = || format!("delete line {line}; nothing on it can be read");
         let lost = self.lost();
         match odd {
-            Oddity::Unfinished => (
+            Oddity::Unfinished { .. } => (
                 format!("unfinished last line: cut off, or a writer is still at work{lost}"),
                 format!("close the agent that has it open, then check again; if it stays, delete line {line}"),
             ),
             Oddity::NoLineEnd => ("no line end after the last line".to_owned(), "add one: `echo >> FILE`".to_owned()),
-            Oddity::Cut if detail == 1 => (
+            Oddity::Cut { wants_value: true } => (
                 format!("cut short where a value has to come{lost}"),
                 format!("insert a line `}}` after line {line}, so that omp sees the next one; then {}", self.restore()),
             ),
-            Oddity::Cut => (format!("cut short{lost}"), self.restore()),
+            Oddity::Cut { .. } => (format!("cut short{lost}"), self.restore()),
             Oddity::LoneBrace => ("a lone brace".to_owned(), format!("delete line {line}")),
-            Oddity::NotJson => (format!("not JSON, from byte {detail} on{lost}"), self.restore()),
-            Oddity::NotAnObject if self.finding.code == Code::ForeignLeaf => {
+            Oddity::NotJson { at } => (format!("not JSON, from byte {at} on{lost}"), self.restore()),
+            Oddity::NotAnObject { .. } if self.finding.code == Code::ForeignLeaf => {
                 ("the last line is not an object: agents take it as the leaf".to_owned(), format!("delete line {line}"))
             }
-            Oddity::NotAnObject if detail == 1 => {
+            Oddity::NotAnObject { is_null: true } => {
                 ("`null` is not an object: omp cannot open a file with it".to_owned(), format!("delete line {line}"))
             }
-            Oddity::NotAnObject => ("not a JSON object".to_owned(), format!("delete line {line}")),
+            Oddity::NotAnObject { .. } => ("not a JSON object".to_owned(), format!("delete line {line}")),
             Oddity::TooLong => ("longer than 4 GiB".to_owned(), format!("remove the images from line {line}")),
-            Oddity::Nul => (format!("{detail} NUL bytes"), delete()),
-            Oddity::NulBefore => (
-                format!("{} NUL bytes before a whole record{lost}", detail - 1),
-                format!("delete the first {} bytes of line {line}: `sed -i '{line}s/^\\x00*//' FILE`", detail - 1),
+            Oddity::Nul { count } => (format!("{count} NUL bytes"), delete()),
+            Oddity::NulBefore { at } => (
+                format!("{} NUL bytes before a whole record{lost}", at - 1),
+                format!("delete the first {} bytes of line {line}: `sed -i '{line}s/^\\x00*//' FILE`", at - 1),
             ),
-            Oddity::FragmentBefore => (
-                format!("a fragment, then a whole record from byte {detail} on{lost}"),
-                format!("delete the first {} bytes of line {line}; the record after them is whole", detail - 1),
+            Oddity::FragmentBefore { at } => (
+                format!("a fragment, then a whole record from byte {at} on{lost}"),
+                format!("delete the first {} bytes of line {line}; the record after them is whole", at - 1),
             ),
-            Oddity::Glued => (
-                format!("several records on one line, the second from byte {detail} on{lost}"),
-                format!("insert a line end before byte {detail} of line {line}"),
+            Oddity::Glued { at } => (
+                format!("several records on one line, the second from byte {at} on{lost}"),
+                format!("insert a line end before byte {at} of line {line}"),
             ),
             Oddity::Bom => (
                 "a UTF-8 byte order mark before the header".to_owned(),
                 "delete the first 3 bytes: `sed -i '1s/^\\xEF\\xBB\\xBF//' FILE`".to_owned(),
             ),
-            Oddity::BadUtf8 => (
-                format!("bytes that are not UTF-8, from byte {detail} on"),
+            Oddity::BadUtf8 { at } => (
+                format!("bytes that are not UTF-8, from byte {at} on"),
                 "none needed; agents read U+FFFD there".to_owned(),
             ),
-            Oddity::LoneSurrogate => (
-                format!("half of a surrogate pair at byte {detail}"),
+            Oddity::LoneSurrogate { at } => (
+                format!("half of a surrogate pair at byte {at}"),
                 format!(
-                    "replace the six characters at byte {detail} of line {line} with `\\ufffd` if a provider refuses them"
+                    "replace the six characters at byte {at} of line {line} with `\\ufffd` if a provider refuses them"
                 ),
             ),
-            Oddity::Escape => (
-                format!("an escape sequence for terminals at byte {detail}"),
+            Oddity::Escape { at } => (
+                format!("an escape sequence for terminals at byte {at}"),
                 "none needed: `session-tree` shows it escaped; do not print the file unescaped".to_owned(),
             ),
-            Oddity::Big => (
-                format!("{} MB on one line", detail / 1_000_000),
+            Oddity::Big { bytes } => (
+                format!("{} MB on one line", bytes / 1_000_000),
                 format!("remove images from line {line}, or go on after a compaction"),
             ),
             Oddity::Foreign => self.foreign(),
@@ -91,9 +91,9 @@ impl Wording<'_> {
                 format!("the content of `{own}` is neither a list of blocks nor a text where one is allowed"),
                 format!("make `content` in line {line} a list: [{{\"type\":\"text\",\"text\":\"...\"}}]"),
             ),
-            Oddity::BadBlock => (
-                format!("content block {detail} of `{own}` does not have the form of its type"),
-                format!("correct or remove block {detail} of `content` in line {line}"),
+            Oddity::BadBlock { number } => (
+                format!("content block {number} of `{own}` does not have the form of its type"),
+                format!("correct or remove block {number} of `content` in line {line}"),
             ),
             Oddity::NoUsage => {
                 (format!("assistant message `{own}` without `usage`"), "none needed; its cost is not known".to_owned())

@@ -5,25 +5,55 @@ mod entry;
 mod line;
 mod wording;
 
+use std::collections::HashMap;
+
 use self::wording::Wording;
 use super::codes::Code;
 use super::finding::{Detail, Finding, RawFinding};
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
-use crate::core::read::inspect::{LineNotes, Oddity};
+use crate::core::read::inspect::{self, LineNotes, Oddity};
 use crate::core::read::load;
 use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
 use crate::core::words::counted;
 
-/// Returns one finding in words; `bodies` is `None` for a file that is not a session.
-pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, bodies: Option<&mut Bodies<'_>>) -> Result<Finding> {
-    let entry_id = bodies.as_ref().and_then(|bodies| Some(bodies.session().id(finding.node?).to_owned()));
-    let (message, fix) = match (bodies, finding.detail) {
+/// What is read again for the words of findings.
+pub(super) struct Details<'s> {
+    bodies: Bodies<'s>,
+    /// The entry whose calls were named last, and their ids by their hashes: there may be a finding for each.
+    calls: Option<(NodeId, HashMap<u64, String>)>,
+}
+
+impl<'s> Details<'s> {
+    pub(super) fn new(session: &'s Session) -> Self {
+        Self { bodies: Bodies::new(session), calls: None }
+    }
+
+    /// Returns the id of a call of an entry, or of the call that the entry answers, by its hash.
+    fn call(&mut self, node: NodeId, hash: u64) -> Result<String> {
+        let calls = match self.calls.take().filter(|(last, _)| *last == node) {
+            Some((_, calls)) => calls,
+            None => {
+                let entry = self.bodies.entry(node)?;
+                let ids = entry.tool_call_id().into_iter().chain(entry.calls().filter_map(|call| call.id()));
+                ids.map(|id| (inspect::hash(id.as_bytes()), id.into_owned())).collect()
+            }
+        };
+        let id = calls.get(&hash).cloned().unwrap_or_default();
+        self.calls = Some((node, calls));
+        Ok(id)
+    }
+}
+
+/// Returns one finding in words; `details` is `None` for a file that is not a session.
+pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, details: Option<&mut Details<'_>>) -> Result<Finding> {
+    let session = details.as_ref().map(|details| details.bodies.session());
+    let entry_id = session.and_then(|session| Some(session.id(finding.node?).to_owned()));
+    let (message, fix) = match (details.zip(session), finding.detail) {
         (None, _) => not_a_session(finding),
-        (Some(bodies), Detail::Odd(odd, detail)) => {
-            Wording { finding, notes, session: bodies.session() }.of_line(odd, detail)
-        }
-        (Some(bodies), _) => Wording { finding, notes, session: bodies.session() }.of_entry(bodies)?,
+        (Some((_, session)), Detail::Odd(odd)) => Wording { finding, notes, session }.of_line(odd),
+        (Some((details, session)), _) => Wording { finding, notes, session }.of_entry(details)?,
     };
     let RawFinding { code, line, unreachable, .. } = *finding;
     Ok(Finding { code, line, entry_id, message, effect: effect(finding), fix, unreachable })
@@ -62,15 +92,17 @@ fn not_a_session(finding: &RawFinding) -> (String, String) {
 /// Returns what is lost, then what agents do.
 fn effect(finding: &RawFinding) -> String {
     let agents = match (finding.code, finding.detail) {
-        (Code::MalformedLine, Detail::Odd(Oddity::Cut, 1)) => {
+        (Code::MalformedLine, Detail::Odd(Oddity::Cut { wants_value: true })) => {
             "pi skips it; omp takes the next line for the value, so that the entry there is lost, too; omp 18 rewrites the file without both when it next saves"
         }
-        (Code::UnfinishedLine, Detail::Odd(Oddity::Unfinished, 1)) => {
+        (Code::UnfinishedLine, Detail::Odd(Oddity::Unfinished { wants_value: true })) => {
             "pi skips it and adds a line end; omp takes what is appended next for its value, which is lost too; `session-tree` writes a line `}` between"
         }
-        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, 1)) => "pi skips it; omp cannot open the file",
-        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject, _)) => Code::ForeignLine.agents(),
-        (Code::ForeignLine, Detail::Odd(Oddity::Patch, _)) => {
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject { is_null: true })) => {
+            "pi skips it; omp cannot open the file"
+        }
+        (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject { .. })) => Code::ForeignLine.agents(),
+        (Code::ForeignLine, Detail::Odd(Oddity::Patch)) => {
             "pi, omp and `session-tree` do not apply them; where one is the last line, pi and omp resume with an empty conversation"
         }
         // It starts with the header of its session.

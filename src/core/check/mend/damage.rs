@@ -26,11 +26,11 @@ pub(super) fn repair(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
         tasks.push(finding.line, task(finding.code, kind, action));
     }
     for finding in view.found(&[Code::MalformedLine, Code::UnfinishedLine, Code::GluedObjects, Code::NulRun]) {
-        let Detail::Odd(odd, _) = finding.detail else { continue };
+        let Detail::Odd(odd) = finding.detail else { continue };
         let action = match odd {
-            Oddity::Nul => Action::Remove("NUL bytes alone"),
+            Oddity::Nul { .. } => Action::Remove("NUL bytes alone"),
             _ if view.counts_lines() => continue,
-            Oddity::NotAnObject | Oddity::TooLong | Oddity::LoneBrace => continue,
+            Oddity::NotAnObject { .. } | Oddity::TooLong | Oddity::LoneBrace => continue,
             _ => Action::Split { objects: finding.code == Code::GluedObjects },
         };
         tasks.push(finding.line, task(finding.code, FixKind::Safe, action));
@@ -78,16 +78,21 @@ pub(super) fn remove(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
         return Ok(());
     }
     for finding in view.found(&[Code::MalformedLine, Code::UnfinishedLine, Code::GluedObjects, Code::NulRun]) {
-        let Detail::Odd(odd, _) = finding.detail else { continue };
+        let Detail::Odd(odd) = finding.detail else { continue };
         let what = match odd {
             Oddity::TooLong => continue,
             // Agents count it in version 1.
-            Oddity::NotAnObject | Oddity::Glued | Oddity::FragmentBefore | Oddity::NulBefore if view.counts_lines() => {
+            Oddity::NotAnObject { .. }
+            | Oddity::Glued { .. }
+            | Oddity::FragmentBefore { .. }
+            | Oddity::NulBefore { .. }
+                if view.counts_lines() =>
+            {
                 continue;
             }
-            Oddity::NotAnObject => "not an object",
+            Oddity::NotAnObject { .. } => "not an object",
             Oddity::LoneBrace => "a lone brace",
-            Oddity::Unfinished => "unfinished",
+            Oddity::Unfinished { .. } => "unfinished",
             _ => "no whole record on it",
         };
         let task = LineTask { code: finding.code, kind: FixKind::Guess, entry_id: None, action: Action::Remove(what) };

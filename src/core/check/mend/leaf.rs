@@ -24,7 +24,7 @@ pub(super) fn save(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     let Some(finding) = view.found(CODES).next() else { return Ok(()) };
     let guesses = view.options.guesses;
     let (kind, target) = match (finding.code, finding.detail) {
-        (Code::ForeignLeaf, Detail::Odd(Oddity::NotAnObject, _)) if guesses => {
+        (Code::ForeignLeaf, Detail::Odd(Oddity::NotAnObject { .. })) if guesses => {
             let action = Action::Remove("not an object, and agents would resume there");
             tasks.push(finding.line, LineTask { code: finding.code, kind: FixKind::Guess, entry_id: None, action });
             return Ok(());

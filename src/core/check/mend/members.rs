@@ -29,7 +29,7 @@ pub(super) fn find(view: &FileView<'_>, tasks: &mut Tasks) {
                 let what = format!("`timestamp` set to \"{time}\"");
                 (FixKind::Guess, Action::Set(vec![("timestamp", string_or_null(Some(&time)))], what))
             }
-            Code::MalformedMessage if matches!(finding.detail, Detail::Odd(Oddity::NoMessage | Oddity::NoRole, _)) => {
+            Code::MalformedMessage if matches!(finding.detail, Detail::Odd(Oddity::NoMessage | Oddity::NoRole)) => {
                 (FixKind::Guess, Action::Message(Repair::Custom))
             }
             Code::NoUsage => (FixKind::Guess, Action::Message(Repair::Usage)),

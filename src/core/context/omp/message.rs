@@ -57,8 +57,8 @@ pub(in crate::core::context) fn write_summary(
     Ok(())
 }
 
-/// Writes an assistant message without some of its calls; the reasoning that was signed with them loses its
-/// signature.
+/// Writes an assistant message without some of its calls, given by their places; the reasoning that was signed
+/// with them loses its signature.
 ///
 /// # Errors
 /// As [`Bodies::entry`].
@@ -66,19 +66,19 @@ pub(in crate::core::context) fn write_trimmed(
     out: &mut Vec<u8>,
     bodies: &mut Bodies<'_>,
     node: NodeId,
-    calls: u64,
+    calls: &[usize],
 ) -> Result<()> {
     let message = bodies.entry(node)?.message().unwrap_or(Raw::new(b"{}"));
     let mut blocks = Vec::new();
     let mut call = 0;
+    let mut left_out = calls.iter().peekable();
     for block in message.get("content").iter().flat_map(|content| content.elements()) {
         match block.get_str("type").as_deref() {
             Some("toolCall") => {
-                let is_left_out = call < u64::BITS && calls >> call & 1 == 1;
-                call += 1;
-                if !is_left_out {
+                if left_out.next_if_eq(&&call).is_none() {
                     blocks.push(block.bytes().to_vec());
                 }
+                call += 1;
             }
             Some("thinking") => {
                 let mut unsigned = Vec::new();

@@ -4,6 +4,7 @@
 pub(super) mod message;
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::rules::Rules;
 use super::{Context, ContextMessage, Settings, remote_history};
@@ -14,12 +15,12 @@ use crate::core::session::NodeId;
 use crate::core::session::body::Bodies;
 use crate::core::tree::walk;
 
-/// The custom type of entries with a revision of the notebook.
-pub(super) const NOTES: &str = "experimental_context_notes";
 /// The largest revision of a notebook, in bytes.
 const LARGEST_NOTES: usize = 16 * 1024;
 /// The custom type of what a person asks for by the name of a skill.
 pub(super) use crate::core::entry::SKILL;
+/// The custom type of entries with a revision of the notebook.
+pub(super) use crate::core::entry::elsewhere::NOTES;
 /// The custom types of what omp tells the model anew each time.
 const TRANSIENT: [&str; 2] = ["prewalk-plan", "vibe-mode-context"];
 
@@ -31,10 +32,20 @@ pub(super) fn build(bodies: &mut Bodies<'_>, leaf: Option<NodeId>) -> Result<Con
     let shared = super::build(bodies, leaf)?;
     let path = walk::path(bodies.session(), leaf);
     let settings = settings(bodies, &path, shared.settings)?;
-    let mut held = Held { bodies, turns: Vec::new(), failed: HashSet::new(), answered: HashSet::new() };
+    let mut held = Held::new(bodies);
     held.take_path(&path)?;
     let messages = held.trim();
     Ok(Context { rules: Rules::Omp, settings, messages, ..shared })
+}
+
+/// Returns all messages of a path, as if nothing on it took earlier ones away.
+///
+/// # Errors
+/// As [`build`].
+pub(super) fn messages_along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Vec<ContextMessage>> {
+    let mut held = Held::new(bodies);
+    held.take_all(path)?;
+    Ok(held.trim())
 }
 
 /// Returns the settings that omp keeps: of the shared ones not tier and tools, and other models.
@@ -93,7 +104,11 @@ struct Calls {
     says_more: bool,
 }
 
-impl Held<'_, '_> {
+impl<'b, 's> Held<'b, 's> {
+    fn new(bodies: &'b mut Bodies<'s>) -> Self {
+        Self { bodies, turns: Vec::new(), failed: HashSet::new(), answered: HashSet::new() }
+    }
+
     fn take_path(&mut self, path: &[NodeId]) -> Result<()> {
         let session = self.bodies.session();
         let last = |kind: Kind| path.iter().rposition(|&node| session.traits(node).kind == kind);
@@ -181,7 +196,7 @@ impl Held<'_, '_> {
                     }
                     ContextMessage::Stored(node)
                 }
-                (Kind::Message, role) if role.is_known() => ContextMessage::Stored(node),
+                (Kind::Message, role) if role.is_known() || self.is_held(node)? => ContextMessage::Stored(node),
                 (Kind::CustomMessage, _) => {
                     let name = self.bodies.entry(node)?.get_str("customType").unwrap_or_default();
                     if TRANSIENT.contains(&name.as_ref()) {
@@ -200,6 +215,12 @@ impl Held<'_, '_> {
             self.push(item);
         }
         Ok(())
+    }
+
+    /// Returns whether omp holds a message that it does not know.
+    fn is_held(&mut self, node: NodeId) -> Result<bool> {
+        let kind = self.bodies.entry(node)?.message().map(Raw::kind);
+        Ok(matches!(kind, Some(ValueKind::Object | ValueKind::Array)))
     }
 
     /// Takes an assistant message, unless it failed or was made up for later.
@@ -228,16 +249,14 @@ impl Held<'_, '_> {
         let answered = self.answered;
         let trimmed = |(item, calls): (ContextMessage, Calls)| {
             let is_open = |id: &Option<String>| id.as_ref().is_none_or(|id| !answered.contains(id));
-            let open = calls.ids.iter().filter(|id| is_open(id)).count();
-            if open == 0 {
+            let open: Rc<[usize]> = (0..).zip(&calls.ids).filter(|(_, id)| is_open(id)).map(|(at, _)| at).collect();
+            if open.is_empty() {
                 return Some(item);
             }
-            if open == calls.ids.len() && !calls.says_more {
+            if open.len() == calls.ids.len() && !calls.says_more {
                 return None;
             }
-            let bits = (0..u64::BITS).zip(&calls.ids).filter(|(_, id)| is_open(id));
-            let calls = bits.fold(0, |set, (bit, _)| set | 1 << bit);
-            Some(ContextMessage::Trimmed { node: item.node(), calls })
+            Some(ContextMessage::Trimmed { node: item.node(), calls: open })
         };
         self.turns.into_iter().filter_map(trimmed).collect()
     }

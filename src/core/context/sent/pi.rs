@@ -22,7 +22,7 @@ pub(super) fn fill(plan: &mut Plan, bodies: &mut Bodies<'_>, context: &Context, 
     let mut scratch = Vec::new();
     let mut open = OpenTurn::default();
     let mut ids = Ids::new(alphabet);
-    for &item in context.messages.iter().filter(|item| KNOWN.contains(&item.role(session))) {
+    for item in context.messages.iter().filter(|item| KNOWN.contains(&item.role(session))) {
         let fact = message::with(bodies, item, &mut scratch, |message| {
             if message.get_str("role").as_deref() == Some("system") {
                 plan.system.add(message);
@@ -32,16 +32,18 @@ pub(super) fn fill(plan: &mut Plan, bodies: &mut Bodies<'_>, context: &Context, 
         })?;
         let Some((fact, kinship)) = fact else { continue };
         match fact {
-            Fact::System if open.calls.is_empty() => plan.steps.push(SentStep::Message { item, part: Part::Whole }),
-            Fact::System => open.systems.push(item),
+            Fact::System if open.calls.is_empty() => {
+                plan.steps.push(SentStep::Message { item: item.clone(), part: Part::Whole })
+            }
+            Fact::System => open.systems.push(item.clone()),
             Fact::Other => {
                 open.close(&mut plan.steps);
-                plan.steps.push(SentStep::Message { item, part: Part::Whole });
+                plan.steps.push(SentStep::Message { item: item.clone(), part: Part::Whole });
             }
             Fact::Result(id) => {
                 let sent = ids.of_result(&id);
                 open.answered.insert(sent.clone().unwrap_or(id));
-                plan.steps.push(SentStep::Result { item, id: sent });
+                plan.steps.push(SentStep::Result { item: item.clone(), id: sent });
             }
             Fact::Turn(turn) => {
                 open.close(&mut plan.steps);
@@ -55,7 +57,7 @@ pub(super) fn fill(plan: &mut Plan, bodies: &mut Bodies<'_>, context: &Context, 
                 }
                 calls.iter().for_each(|call| plan.tools.call(&call.name));
                 let sent = calls.iter().map(|call| Some(call.id.clone()));
-                plan.steps.push(SentStep::Turn { item, ids: sent.collect(), is_last: false });
+                plan.steps.push(SentStep::Turn { item: item.clone(), ids: sent.collect(), is_last: false });
                 open.calls = calls;
             }
         }

@@ -105,7 +105,7 @@ impl Target {
 fn last_api(bodies: &mut Bodies<'_>, messages: &[ContextMessage]) -> Result<Option<String>> {
     let session = bodies.session();
     let mut scratch = Vec::new();
-    for &item in messages.iter().rev().filter(|item| item.role(session) == "assistant") {
+    for item in messages.iter().rev().filter(|item| item.role(session) == "assistant") {
         let api = message::with(bodies, item, &mut scratch, |message| {
             message.get_str("api").filter(|api| !api.is_empty()).map(|api| api.into_owned())
         })?;

@@ -52,15 +52,15 @@ pub fn step(
             object.json("content", &list(&[block(&[Literal(MISSING)])])).json("isError", b"true");
             Ok(true)
         }
-        SentStep::Stale(item) => message::with(bodies, *item, scratch, |message| llm::write_stale(out, message)),
-        SentStep::Message { item, part } => message::with(bodies, *item, scratch, |message| match rules {
+        SentStep::Stale(item) => message::with(bodies, item, scratch, |message| llm::write_stale(out, message)),
+        SentStep::Message { item, part } => message::with(bodies, item, scratch, |message| match rules {
             Rules::Omp => {
                 llm::write(out, message, *part);
                 true
             }
             _ => message::write_for_model(out, message),
         }),
-        SentStep::Turn { item, ids, is_last } => message::with(bodies, *item, scratch, |message| {
+        SentStep::Turn { item, ids, is_last } => message::with(bodies, item, scratch, |message| {
             let author = target.kinship(message);
             match rules {
                 Rules::Omp => {
@@ -72,7 +72,7 @@ pub fn step(
             }
             true
         }),
-        SentStep::Result { item, id } => message::with(bodies, *item, scratch, |message| {
+        SentStep::Result { item, id } => message::with(bodies, item, scratch, |message| {
             result(out, message, id.as_deref(), rules);
             true
         }),

@@ -96,20 +96,22 @@ static TOOLS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// Names that stay wherever they stand: those of `session-tree help format`, and arguments that rows show.
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "\
-    additionalDirectories anthropicCompaction api appendMode appendParentId args arguments artifactId \
-     attribution blocks branchedFrom cacheRead cacheWrite cancelled code command configured \
-     configuredThinkingLevel content cost customType cwd data description details display entryId \
+    additionalDirectories advisor agent anthropicCompaction api appendMode appendParentId args arguments \
+     artifactId attribution blocks branchedFrom cacheRead cacheWrite cancelled chars code cols command \
+     configured configuredThinkingLevel content cost customType cwd data description details display entryId \
      errorMessage excludeFromContext exitCode file_path files firstKeptEntryId firstKeptEntryIndex frames \
      fromExtension fromHook fromId fullOutputPath hash id image images injectedRules input instructions \
-     isError label limit maxBytes message meta method mimeType mode model modelId name nextOffset offset \
-     openaiRemoteCompaction output outputLines pad parameters parentId parentSession path paths pattern \
-     phase premiumRequests preserveData previousSessionFiles previousTitle prompt provider providerPayload \
-     providerReplayThroughEntryId query reasoning redacted replacement replacementHistory responseId \
-     responseModel retainedTail retryRecovery role sections selectedToolNames serviceTier shortSummary \
-     shownRange signature snapcompact source stopReason summary systemMessage systemPrompt targetId task \
-     text textSignature thinking thinkingLevel thinkingSignature thoughtSignature timestamp title \
-     titleSource tokensBefore toolCallId toolName tools toolsAdded toolsRemoved total totalLines totalTokens \
-     truncated truncatedBy truncation type updatedAt url usage userContent v version warning"
+     isError isolated label limit maxBytes message meta method mimeType mode model modelId modelRole name \
+     nextOffset offset openaiRemoteCompaction output outputLines outputSchema outputSchemaMode pad parameters \
+     parentId parentSession path paths pattern phase premiumRequests preserveData previousSessionFiles \
+     previousTitle prompt provider providerPayload providerReplayThroughEntryId query readOnly readSummarize \
+     reasoning redacted replacement replacementHistory resolvedModel responseId responseModel \
+     restrictToolNames retainedTail retryRecovery role rows sections selectedToolNames serviceTier \
+     shortSummary shownRange signature snapcompact source spawns stopReason summary systemMessage \
+     systemPrompt targetId task tasks text textHead textSignature textTail thinking thinkingLevel \
+     thinkingSignature thoughtSignature timestamp title titleSource tokensBefore toolCallId toolName tools \
+     toolsAdded toolsRemoved total totalLines totalTokens truncated truncatedBy truncation type updatedAt url \
+     usage userContent v version warning"
         .split(' ')
         .collect()
 });

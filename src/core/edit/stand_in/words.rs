@@ -3,6 +3,8 @@
 //! Only letters and digits are replaced. What is between words (white space, punctuation, control characters)
 //! stays, and with it the lines, the length, and how the text looks.
 
+use std::hash::{DefaultHasher, Hasher};
+
 use unicode_width::UnicodeWidthChar;
 use uuid::Uuid;
 
@@ -11,6 +13,10 @@ use crate::core::json::text::{StringPart, StringParts};
 /// The most characters that are taken as one word: a longer one, such as the data of an image, is replaced piece
 /// by piece.
 const LONGEST: usize = 64;
+
+/// The most letters of a word that is exchanged with another one of its shape, so that no two words become one: ids
+/// of calls are as short. Of longer ones the hashes do not meet.
+const EXCHANGED: usize = 12;
 
 /// Letters with as many bytes in UTF-8 and columns on a screen as those that they replace: first letter, how many.
 const TWO_BYTES: [(u32, u32); 2] = [(0xe0, 0x17), (0xc0, 0x17)];
@@ -111,24 +117,65 @@ impl StandInKey {
         if word.is_empty() {
             return;
         }
-        let folded: String = word.iter().flat_map(|letter| letter.char.to_lowercase()).collect();
-        let mut random = self.random(folded.as_bytes());
-        for letter in word.drain(..) {
-            let char = like(letter.char, &mut random);
+        let mut written = Vec::new();
+        if word.len() <= EXCHANGED && word.iter().all(|letter| letter.char.is_ascii()) {
+            written.extend(self.exchanged(word));
+        } else {
+            let folded: String = word.iter().flat_map(|letter| letter.char.to_lowercase()).collect();
+            let mut random = self.random(folded.as_bytes());
+            written.extend(word.iter().map(|letter| like(letter.char, &mut random)));
+        }
+        for (letter, char) in word.drain(..).zip(written) {
             if letter.is_escaped {
-                let mut units = [0; 2];
-                char.encode_utf16(&mut units)
-                    .iter()
-                    .for_each(|unit| out.extend_from_slice(format!("\\u{unit:04x}").as_bytes()));
+                for unit in char.encode_utf16(&mut [0; 2]) {
+                    out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+                }
             } else {
                 out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
             }
         }
     }
 
+    /// Returns the stand-in of a short word of ASCII letters and digits. Each letter is moved within its alphabet
+    /// by what the key makes of the others, which can be undone step by step: two words never have one stand-in.
+    fn exchanged(self, word: &[Letter]) -> impl Iterator<Item = char> {
+        const ROUNDS: u8 = 4;
+        let mut places: Vec<(u8, u8)> = word.iter().map(|letter| place(letter.char)).collect();
+        for round in 0..ROUNDS {
+            for at in 0..places.len() {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(self.0.as_bytes());
+                hasher.write(&[round, places[at].1]);
+                for (_, &(place, many)) in places.iter().enumerate().filter(|(other, _)| *other != at) {
+                    hasher.write(&[place, many]);
+                }
+                hasher.write_usize(at);
+                let (place, many) = &mut places[at];
+                let moved = (hasher.finish() >> 32) + u64::from(*place);
+                *place = u8::try_from(moved % u64::from(*many)).unwrap_or(0);
+            }
+        }
+        let capitals: Vec<bool> = word.iter().map(|letter| letter.char.is_ascii_uppercase()).collect();
+        places.into_iter().zip(capitals).map(|((place, many), is_capital)| {
+            let first = match (many, is_capital) {
+                (10, _) => b'0',
+                (_, true) => b'A',
+                (_, false) => b'a',
+            };
+            char::from(first + place)
+        })
+    }
+
     fn random<'w>(self, word: &'w [u8]) -> KeyedBytes<'w> {
         KeyedBytes { key: self.0, word, block: [0; 16], at: 16, round: 0 }
     }
+}
+
+/// Returns the place of an ASCII letter or digit in its alphabet, whatever its case, and how many that has.
+fn place(char: char) -> (u8, u8) {
+    let (first, many) = if char.is_ascii_digit() { ('0', 10) } else { ('a', 26) };
+    let place = u32::from(char.to_ascii_lowercase()) - u32::from(first);
+    (u8::try_from(place).unwrap_or(0), many)
 }
 
 /// Returns a character of the same kind: digit for digit, capital for capital, with as many bytes and columns.
@@ -222,6 +269,24 @@ mod tests {
             assert_eq!((shape(&stand_in), stand_in.len()), (shape(raw), raw.len()), "{raw} became {stand_in}");
             let letters = |text: &str| text.chars().filter(|char| char.is_alphanumeric()).collect::<String>();
             assert!(letters(raw).is_empty() || letters(raw) != letters(&stand_in), "{stand_in}");
+        }
+    }
+
+    #[test]
+    fn two_short_words_never_have_one_stand_in() {
+        let letters = || ('a'..='z').map(String::from);
+        let digits = || ('0'..='9').map(String::from);
+        let pairs = |first: Vec<String>, second: Vec<String>| -> Vec<String> {
+            first.iter().flat_map(|a| second.iter().map(move |b| format!("{a}{b}"))).collect()
+        };
+        for words in [
+            letters().collect(),
+            digits().collect(),
+            pairs(letters().collect(), digits().collect()),
+            pairs(pairs(letters().collect(), letters().collect()), digits().collect()),
+        ] {
+            let stand_ins: std::collections::HashSet<_> = words.iter().map(|word| string(word)).collect();
+            assert_eq!(stand_ins.len(), words.len());
         }
     }
 

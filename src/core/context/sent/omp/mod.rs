@@ -17,16 +17,16 @@ use crate::core::session::body::Bodies;
 pub(super) fn fill(plan: &mut Plan, bodies: &mut Bodies<'_>, context: &Context) -> Result<()> {
     let mut scratch = Vec::new();
     let mut said = Vec::new();
-    for &item in &context.messages {
+    for item in &context.messages {
         let (parts, fact) =
             message::with(bodies, item, &mut scratch, |message| (llm::parts(message), Fact::new(message)))?;
         match fact {
             Fact::System => {}
-            Fact::Other => said.extend(parts.iter().map(|part| (item, Said::Part(*part)))),
+            Fact::Other => said.extend(parts.iter().map(|part| (item.clone(), Said::Part(*part)))),
             // What was cut off before it said anything is not sent.
             Fact::Turn(turn) if turn.is_cut_short => {}
-            Fact::Turn(turn) => said.push((item, Said::Turn(turn))),
-            Fact::Result(id) => said.push((item, Said::Result(id))),
+            Fact::Turn(turn) => said.push((item.clone(), Said::Turn(turn))),
+            Fact::Result(id) => said.push((item.clone(), Said::Result(id))),
         }
     }
     drop_invalid(&mut said);
@@ -138,7 +138,7 @@ fn order(said: Conversation) -> Vec<SentStep> {
                     waiting += 1;
                     match results.get(&call.id) {
                         Some((place, item)) => {
-                            let step = SentStep::Result { item: *item, id: Some(call.id) };
+                            let step = SentStep::Result { item: item.clone(), id: Some(call.id) };
                             let is_direct = *place < end_of_results[at];
                             if is_direct { direct.push((*place, step)) } else { late.push(step) }
                         }
@@ -167,7 +167,7 @@ fn first_results(said: &Conversation) -> HashMap<String, (usize, ContextMessage)
     for (at, (item, said)) in said.iter().enumerate() {
         match said {
             Said::Turn(turn) => open.extend(turn.calls.iter().map(|call| call.id.as_str())),
-            Said::Result(id) if open.remove(id.as_str()) => _ = results.insert(id.clone(), (at, *item)),
+            Said::Result(id) if open.remove(id.as_str()) => _ = results.insert(id.clone(), (at, item.clone())),
             _ => {}
         }
     }
