@@ -5,6 +5,7 @@
 //! lone surrogate escapes, numbers of any size, duplicate keys. Must never recurse, since the depth is
 //! up to the file, and never copy what it reads.
 
+pub(crate) mod splice;
 pub mod text;
 
 use std::borrow::Cow;
