@@ -130,6 +130,16 @@ impl Source {
         Ok(Self::of(file, len, None))
     }
 
+    /// Opens a spooled stream once more, as if it ended after `limit` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there are too many open files.
+    pub(crate) fn again(&self, limit: u64) -> Result<Self> {
+        // It is read by offsets alone, so that all may share one.
+        let file = self.file.try_clone().map_err(Error::io("cannot open"))?;
+        Ok(Self::of(file, self.len.min(limit), self.state))
+    }
+
     fn of(file: File, len: u64, state: Option<FileState>) -> Self {
         Self { file, len, state, packed: None, read: Arc::default() }
     }
