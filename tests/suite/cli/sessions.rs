@@ -262,7 +262,7 @@ bbbb1111  1970-01-01 00:00  865 B        4         4         2      1  $6.0000  
 #[test]
 fn sums_of_a_made_up_store_are_exact_to_the_entry() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, truth) = store::write(folder.path(), 7, store::FAMILY + 20).unwrap();
+    let (_, truth) = store::write(folder.path(), 7, store::FAMILY + 20, store::Turns::WithTools).unwrap();
     let list = |args: &str| {
         let mut command = support::command();
         finish(command.arg("list").arg(folder.path()).args(args.split_whitespace())).ok()
@@ -284,7 +284,7 @@ fn sums_of_a_made_up_store_are_exact_to_the_entry() {
 #[test]
 fn a_search_finds_the_sessions_in_which_tree_finds_something() {
     let folder = tempfile::tempdir().unwrap();
-    store::write(folder.path(), 3, 4).unwrap();
+    store::write(folder.path(), 3, 4, store::Turns::Short).unwrap();
     for name in ["000-v3-omp", "002-v3-omp-weird", "005-v3-pi-weird", "003-v2-omp", "004-v1-omp", "024-v1-omp"] {
         let name = format!("{name}.jsonl");
         fs::copy(support::data(&format!("golden/{name}")), folder.path().join(name)).unwrap();
@@ -380,7 +380,7 @@ fn pipes_are_not_waited_for() {
 fn a_stream_is_listed_as_its_file_would_be() {
     let scratch = family();
     let folder = tempfile::tempdir().unwrap();
-    store::write(folder.path(), 5, 3).unwrap();
+    store::write(folder.path(), 5, 3, store::Turns::WithTools).unwrap();
     let long = [
         entry("custom", "f1", "", &format!(r#""data":"{}""#, "x".repeat(20_000))),
         message("u1", "f1", "user", "late"),
