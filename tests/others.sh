@@ -77,3 +77,24 @@ not_installed() {
   sed -n 's/^ *"\(@[^"]*\)": "\(.*\)".*/missing: \1 \2/p' "$here/package.json" >&2
   cannot "npm could not install $1; the first time this needs the network (log: $2/npm.log)"
 }
+
+# install_from_pypi WHAT FOLDER: the wheels that requirements.txt beside the script names, in FOLDER/python.
+install_from_pypi() {
+  local what=$1 folder=$2
+  (umask 077 && mkdir -p -- "$folder") || cannot "cannot make \`$folder\`"
+  [ -O "$folder" ] || cannot "\`$folder\` belongs to somebody else"
+  exec 9>"$folder/.lock"
+  flock -w 900 9 || cannot "another run has been installing in \`$folder\` for 15 minutes"
+  if ! cmp -s -- "${here:?}/requirements.txt" "$folder/installed.txt"; then
+    echo "installing $what in $folder" >&2
+    rm -rf -- "$folder/installed.txt" "$folder/python"
+    # Without network pip would try for minutes.
+    watched 300 python3 -m pip install --quiet --disable-pip-version-check --no-input --retries 1 --only-binary :all: \
+      --target "$folder/python" --requirement "$here/requirements.txt" >"$folder/pip.log" 2>&1 || {
+      tail -n 3 "$folder/pip.log" >&2
+      cannot "pip could not install $what; the first time this needs the network (log: $folder/pip.log)"
+    }
+    cp -- "$here/requirements.txt" "$folder/installed.txt"
+  fi
+  exec 9>&-
+}
