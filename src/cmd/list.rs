@@ -219,7 +219,7 @@ impl ListArgs {
 /// Opens the file of a row that can be read, once more if it is the stream: nothing else has no state.
 fn open(stream: Option<&Source>, file: &Named) -> Result<Source, Error> {
     match stream.filter(|_| file.state.is_none()) {
-        Some(stream) => stream.again(u64::MAX),
+        Some(stream) => stream.again(),
         None => Source::session(&file.path),
     }
 }

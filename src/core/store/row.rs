@@ -74,7 +74,7 @@ impl SessionRow {
 
     /// Reads of a spooled stream, which is called `name`, what is read of a file.
     pub(crate) fn of_stream(name: &Path, stream: &Source) -> Self {
-        let found = SessionHead::read_from(&|limit| stream.again(limit), Some(stream.len()));
+        let found = SessionHead::read_from(&|limit| stream.start(limit), Some(stream.len()));
         let file = Named { path: name.to_owned(), is_named: true, state: None };
         Self { len: Some(stream.len()), ..Self::of(&file, found) }
     }
