@@ -39,7 +39,7 @@ mod args;
 const STDIN: &str = "-";
 
 /// Opens the file of a row.
-type Open<'a> = dyn Fn(&Named) -> Result<Source, Error> + Sync + 'a;
+type OpenFile<'a> = dyn Fn(&Named) -> Result<Source, Error> + Sync + 'a;
 
 impl Task for ListArgs {
     fn is_json(&self) -> bool {
@@ -157,7 +157,7 @@ impl ListArgs {
     }
 
     /// Keeps the sessions that hold the words of a search; returns whether there are any.
-    fn search(app: &App, list: &mut SessionList, query: &Query, open: &Open<'_>) -> Result<bool> {
+    fn search(app: &App, list: &mut SessionList, query: &Query, open: &OpenFile<'_>) -> Result<bool> {
         let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
         let readable = list.readable();
         let files: Vec<_> = readable.iter().map(|&at| list.rows()[at].file()).collect();
@@ -177,7 +177,7 @@ impl ListArgs {
     }
 
     /// Reads all listed files whole.
-    fn total(app: &App, list: &mut SessionList, open: &Open<'_>) -> Result<()> {
+    fn total(app: &App, list: &mut SessionList, open: &OpenFile<'_>) -> Result<()> {
         let (reader, mut sums) = whole::prepare(list);
         let files: Vec<_> = reader.order().iter().map(|&at| list.rows()[at].file()).collect();
         let all = files.iter().map(Named::len).sum();

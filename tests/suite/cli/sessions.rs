@@ -262,7 +262,7 @@ bbbb1111  1970-01-01 00:00  865 B        4         4         2      1  $6.0000  
 #[test]
 fn sums_of_a_made_up_store_are_exact_to_the_entry() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, truth) = store::write(folder.path(), 7, store::FAMILY + 20, store::Turns::WithTools).unwrap();
+    let (_, truth) = store::write(folder.path(), 7, store::FAMILY + 20, store::Turns::Short).unwrap();
     let list = |args: &str| {
         let mut command = support::command();
         finish(command.arg("list").arg(folder.path()).args(args.split_whitespace())).ok()
