@@ -259,6 +259,30 @@ bbbb1111  1970-01-01 00:00  865 B        4         4         2      1  $6.0000  
     assert_eq!(scratch.run("list d/b.jsonl --long --json").json()[0]["ownUsage"]["totalTokens"], 30);
 }
 
+/// `omp18.jsonl` is what omp 18.2.3 makes of `parent.jsonl` for `/tan`, by `SessionManager.forkFrom` with
+/// `resetInheritedCost`: the entries with the tokens and without the costs. Its other forks, those of omp 13, and
+/// pi's keep the costs.
+#[test]
+fn a_fork_in_which_omp_set_the_costs_to_0_counts_those_of_its_parent() {
+    let folder = support::data("forks");
+    let list = |args: &[&str]| {
+        let mut command = support::command();
+        finish(command.current_dir(&folder).arg("list").args(args).args(["--long", "--flat", "--format", "jsonl"]))
+            .json_lines()
+    };
+    let usage =
+        |row: &Value, name: &str| [row[name]["totalTokens"].as_f64().unwrap(), row[name]["cost"].as_f64().unwrap()];
+    let rows = list(&["parent.jsonl", "omp18.jsonl", "--sort", "created"]);
+    let names: Vec<_> = rows.iter().map(|row| row["path"].as_str().unwrap()).collect();
+    assert_eq!(names, ["omp18.jsonl", "parent.jsonl"]);
+    // Its header names the id of its parent.
+    assert_eq!(rows[0]["parentPath"], "parent.jsonl");
+    assert_eq!([usage(&rows[0], "usage"), usage(&rows[0], "ownUsage")], [[40.0, 0.0], [0.0, 0.0]]);
+    assert_eq!([usage(&rows[1], "usage"), usage(&rows[1], "ownUsage")], [[40.0, 0.7], [40.0, 0.7]]);
+    // Where the parent is not listed, nothing else is known.
+    assert_eq!(usage(&list(&["omp18.jsonl"])[0], "ownUsage"), [40.0, 0.0]);
+}
+
 #[test]
 fn sums_of_a_made_up_store_are_exact_to_the_entry() {
     let folder = tempfile::tempdir().unwrap();
