@@ -31,9 +31,10 @@ for arguments, name in re.findall(r"^session-tree (.* sessions .*) > (\w+\.jsonl
 statements = [text.strip() for text in re.search(r"```sql\n(.*?)```", page, re.DOTALL)[1].split(";") if text.strip()]
 
 base = duckdb.connect()
-answers = [base.sql(statement) for statement in statements]
-answers = [{row[0]: round(row[1], 3) for row in answer.fetchall()} for answer in answers if answer is not None]
-answers.append({"entries": base.sql("SELECT count(*) FROM once").fetchone()[0]})
+rows = [base.execute(statement).fetchall() for statement in statements]
+asked = [found for found, statement in zip(rows, statements) if not statement.startswith("CREATE")]
+answers = [{row[0]: round(row[1], 3) for row in found} for found in asked]
+answers.append({"entries": base.execute("SELECT count(*) FROM once").fetchone()[0]})
 
 
 def dollars(name):
