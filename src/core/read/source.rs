@@ -157,6 +157,14 @@ impl Source {
         Ok(Self { file, len: self.len, state: self.state, packed, read: Arc::clone(&self.read) })
     }
 
+    /// Opens the same bytes once more as if they ended after `limit`.
+    ///
+    /// # Errors
+    /// As [`Self::again`].
+    pub(crate) fn start(&self, limit: u64) -> Result<Self> {
+        Ok(Self { len: self.len.min(limit), ..self.again()? })
+    }
+
     /// Unpacks up to `limit` bytes into a temporary file if the source is compressed.
     fn unpacked(self, limit: u64) -> Result<Self> {
         if !self.is_gzip() {

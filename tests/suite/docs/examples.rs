@@ -67,7 +67,7 @@ impl Scene {
         let own =
             format!("'{}' \"$@\"\ncode=$?\necho $code >> ../codes\nexit $code", env!("CARGO_BIN_EXE_session-tree"));
         scene.program("session-tree", &own);
-        for model in ["curl", "pi", "llm", "ollama", "npm"] {
+        for model in ["curl", "pi", "llm", "ollama", "npm", "duckdb", "parallel"] {
             scene.program(model, "head -c 400");
         }
         for (name, stand_in) in [
