@@ -5,10 +5,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 use uuid::Uuid;
@@ -150,6 +151,56 @@ pub(super) fn stop() -> Option<i32> {
 }
 
 static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+
+/// The times at which a file is looked at that another program writes.
+#[derive(Debug)]
+pub(super) struct Looks {
+    /// How long to look without a new row.
+    timeout: Option<Duration>,
+    since: Instant,
+    /// When the time was up, and one more look is due.
+    is_last: bool,
+}
+
+impl Looks {
+    /// The time between two of them.
+    const APART: Duration = Duration::from_millis(250);
+
+    /// Starts now.
+    pub(super) fn new(timeout: Option<Duration>) -> Self {
+        Self { timeout, since: Instant::now(), is_last: false }
+    }
+
+    /// Starts the time without a row anew.
+    pub(super) fn row_came(&mut self) {
+        (self.since, self.is_last) = (Instant::now(), false);
+    }
+
+    /// Waits until the next look. Returns false instead when the time is up.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::core::error::Error::Interrupted) after a signal, and a closed pipe if nobody
+    /// reads the output any more.
+    pub(super) fn wait(&mut self) -> anyhow::Result<bool> {
+        wait(Duration::ZERO).check()?;
+        if self.is_last {
+            return Ok(false);
+        }
+        let left = self.timeout.map_or(Self::APART, |timeout| timeout.saturating_sub(self.since.elapsed()));
+        self.is_last = self.timeout.is_some() && left <= Self::APART;
+        let left = Timespec::try_from(left.min(Self::APART)).unwrap_or_default();
+        let stdout = io::stdout();
+        // Without an event to wait for, what is reported is that the other end is closed. A signal ends it, too.
+        let mut output = [PollFd::new(&stdout, PollFlags::empty())];
+        match poll(&mut output, Some(&left)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) => return Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
+            Err(cause) => return Err(io::Error::from(cause).into()),
+        }
+        wait(Duration::ZERO).check()?;
+        Ok(true)
+    }
+}
 
 /// Returns the time in milliseconds since 1970.
 pub(super) fn now() -> i64 {
