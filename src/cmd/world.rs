@@ -9,7 +9,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 use uuid::Uuid;
@@ -23,6 +22,7 @@ use crate::core::time::when::{self, DayEdge};
 use crate::hooks::HookError;
 use crate::run::ChildError;
 use crate::ui::interrupts::Interrupts;
+use crate::ui::output::Output;
 use crate::ui::report::Failure;
 
 /// Returns what went wrong with the hooks.
@@ -181,22 +181,14 @@ impl Looks {
     /// # Errors
     /// [`Error::Interrupted`](crate::core::error::Error::Interrupted) after a signal, and a closed pipe if nobody
     /// reads the output any more.
-    pub(super) fn wait(&mut self) -> anyhow::Result<bool> {
+    pub(super) fn wait(&mut self, output: &Output) -> anyhow::Result<bool> {
         wait(Duration::ZERO).check()?;
         if self.is_last {
             return Ok(false);
         }
         let left = self.timeout.map_or(Self::APART, |timeout| timeout.saturating_sub(self.since.elapsed()));
         self.is_last = self.timeout.is_some() && left <= Self::APART;
-        let left = Timespec::try_from(left.min(Self::APART)).unwrap_or_default();
-        let stdout = io::stdout();
-        // Without an event to wait for, what is reported is that the other end is closed. A signal ends it, too.
-        let mut output = [PollFd::new(&stdout, PollFlags::empty())];
-        match poll(&mut output, Some(&left)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
-            Err(cause) => return Err(io::Error::from(cause).into()),
-        }
+        output.wait(left.min(Self::APART))?;
         wait(Duration::ZERO).check()?;
         Ok(true)
     }

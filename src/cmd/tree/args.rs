@@ -38,7 +38,7 @@ Examples:
   session-tree tree session.jsonl --entry @~3         what led to the leaf
   session-tree tree session.jsonl --entry assistant:1 --body > answer.md
   session-tree tree session.jsonl --filter all --format jsonl | jq -r .id
-  session-tree tree current --follow                  what is said from now on, too
+  session-tree tree latest --follow                   rows as they are appended
   session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
 pub struct TreeArgs {
     #[command(flatten)]
@@ -84,7 +84,7 @@ pub struct TreeArgs {
     /// Go on with each row as it is appended, until interrupted
     ///
     /// The file is looked at four times a second; of one that grows only what is new is read.
-    #[arg(long, conflicts_with_all = [
+    #[arg(long, hide_short_help = true, conflicts_with_all = [
         "path", "children", "roots", "below", "branches", "tips", "depth", "entry", "leaf", "root",
     ])]
     pub(super) follow: bool,

@@ -36,7 +36,7 @@ pub(super) fn run(args: &TreeArgs, app: &App, query: Option<&Query>) -> Result<E
     follower.whole()?;
     let mut looks = world::Looks::new(args.timeout);
     let mut failed = 0;
-    while looks.wait()? {
+    while looks.wait(&follower.output)? {
         let look = follower.followed.look(file, app.jobs);
         failed = if look.is_ok() { 0 } else { failed + 1 };
         let has_rows = match look {

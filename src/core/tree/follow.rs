@@ -311,55 +311,74 @@ mod tests {
         let other = all.replace("s-1", "s-2");
         let label = label("l", "d", "a", "plan") + "\n";
         let orphan = user("x", "gone");
-        check("appends", Filter::All, &start, &[
-            (Add(""), "nothing", ""),
-            (Add(&c), "appended", "c"),
-            (Add(&[&*d, &e].concat()), "appended", "d e(a)"),
-            (Add(&user("f", "e")), "appended", "f"),
-            (Add(&user("g", "")), "appended", "g()"),
-            (Add("\n"), "appended", ""),
-            (Add("no json\n"), "appended", ""),
-            (Add(&label), "again", "l(d)"),
-            (Add(&orphan), "again", "x"),
-            (Add(&user("a", "")), "again", ""),
-            (Add(&user("h", "g")), "appended", "h(g)"),
-        ]);
-        check("half lines", Filter::All, &start, &[
-            (Add(front), "nothing", ""),
-            (Add(&rest[..9]), "nothing", ""),
-            (Add(&[&rest[9..], &d[..1]].concat()), "appended", "c"),
-            (Add(&d[1..d.len() - 1]), "nothing", ""),
-            (Add("\n"), "appended", "d"),
-        ]);
+        check(
+            "appends",
+            Filter::All,
+            &start,
+            &[
+                (Add(""), "nothing", ""),
+                (Add(&c), "appended", "c"),
+                (Add(&[&*d, &e].concat()), "appended", "d e(a)"),
+                (Add(&user("f", "e")), "appended", "f"),
+                (Add(&user("g", "")), "appended", "g()"),
+                (Add("\n"), "appended", ""),
+                (Add("no json\n"), "appended", ""),
+                (Add(&label), "again", "l(d)"),
+                (Add(&orphan), "again", "x"),
+                (Add(&user("a", "")), "again", ""),
+                (Add(&user("h", "g")), "appended", "h(g)"),
+            ],
+        );
+        check(
+            "half lines",
+            Filter::All,
+            &start,
+            &[
+                (Add(front), "nothing", ""),
+                (Add(&rest[..9]), "nothing", ""),
+                (Add(&[&rest[9..], &d[..1]].concat()), "appended", "c"),
+                (Add(&d[1..d.len() - 1]), "nothing", ""),
+                (Add("\n"), "appended", "d"),
+            ],
+        );
         check("a half line from the start", Filter::All, &[&start, front].concat(), &[(Add(rest), "appended", "c")]);
-        check("replaced", Filter::All, &start, &[
-            (Replace(&all), "again", "c d"),
-            (Replace(&start), "again", ""),
-            (Replace(&[&*all, &e].concat()), "again", "e(a)"),
-            (Add(&user("f", "e")), "appended", "f"),
-        ]);
-        check("written in place", Filter::All, &all, &[
-            (Write(""), "error", ""),
-            (Write(&start), "again", ""),
-            (Write(&all), "appended", ""),
-        ]);
-        check("in place, with another front", Filter::All, &start, &[
-            (Write(&all.replace("/home/mia", "/home/max")), "again", "c d"),
-        ]);
-        check("removed", Filter::All, &start, &[
-            (Remove, "error", ""),
-            (Write("no session\n"), "error", ""),
-            (Write(&all), "again", "c d"),
-        ]);
-        check("another session", Filter::All, &all, &[
-            (Replace(&other), "other", "a b c d"),
-            (Replace(&all), "other", "a b c d"),
-        ]);
+        check(
+            "replaced",
+            Filter::All,
+            &start,
+            &[
+                (Replace(&all), "again", "c d"),
+                (Replace(&start), "again", ""),
+                (Replace(&[&*all, &e].concat()), "again", "e(a)"),
+                (Add(&user("f", "e")), "appended", "f"),
+            ],
+        );
+        check(
+            "written in place",
+            Filter::All,
+            &all,
+            &[(Write(""), "error", ""), (Write(&start), "again", ""), (Write(&all), "appended", "")],
+        );
+        check(
+            "in place, with another front",
+            Filter::All,
+            &start,
+            &[(Write(&all.replace("/home/mia", "/home/max")), "again", "c d")],
+        );
+        check(
+            "removed",
+            Filter::All,
+            &start,
+            &[(Remove, "error", ""), (Write("no session\n"), "error", ""), (Write(&all), "again", "c d")],
+        );
+        check(
+            "another session",
+            Filter::All,
+            &all,
+            &[(Replace(&other), "other", "a b c d"), (Replace(&all), "other", "a b c d")],
+        );
         let old = start.replace(r#""version":3"#, r#""version":2"#);
-        check("a migration", Filter::All, &old, &[
-            (Add(&c), "again", "c"),
-            (Replace(&all), "again", "d"),
-        ]);
+        check("a migration", Filter::All, &old, &[(Add(&c), "again", "c"), (Replace(&all), "again", "d")]);
     }
 
     #[test]
@@ -370,21 +389,29 @@ mod tests {
         let answer = result("t", "c", "call-0") + "\n";
         let fork = [entry("custom", "x", "a", r#""customType":"y""#) + "\n", user("d", "x")].concat();
         // A message without text is the leaf, but not for long; what it hides is passed over in places too.
-        check("default", Filter::Default, &start, &[
-            (Add(&call), "appended", ""),
-            (Add(&answer), "appended", "t"),
-            (Add(&fork), "appended", "d(a)"),
-        ]);
-        check("prompts", Filter::UserOnly, &start, &[
-            (Add(&[&*call, &answer].concat()), "appended", ""),
-            (Add(&user("d", "t")), "appended", "d"),
-        ]);
+        check(
+            "default",
+            Filter::Default,
+            &start,
+            &[(Add(&call), "appended", ""), (Add(&answer), "appended", "t"), (Add(&fork), "appended", "d(a)")],
+        );
+        check(
+            "prompts",
+            Filter::UserOnly,
+            &start,
+            &[(Add(&[&*call, &answer].concat()), "appended", ""), (Add(&user("d", "t")), "appended", "d")],
+        );
         let name = |id: &str, parent: &str, target: &str| label(id, parent, target, "plan") + "\n";
-        check("labels", Filter::LabeledOnly, &start, &[
-            (Add(&user("b", "a")), "appended", ""),
-            (Add(&name("l", "b", "b")), "again", "b(a)"),
-            (Add(&name("m", "l", "a")), "again", "a()"),
-        ]);
+        check(
+            "labels",
+            Filter::LabeledOnly,
+            &start,
+            &[
+                (Add(&user("b", "a")), "appended", ""),
+                (Add(&name("l", "b", "b")), "again", "b(a)"),
+                (Add(&name("m", "l", "a")), "again", "a()"),
+            ],
+        );
     }
 
     #[test]
