@@ -161,7 +161,7 @@ impl CheckArgs {
                 let _progress = (files.len() == 1).then(|| app.reading(&source));
                 check::check(source, folders::blobs(path).as_deref(), threads)
             });
-            match checked.as_ref().ok().and_then(Checked::foreign).filter(|_| !files[at].is_named) {
+            match checked.as_ref().ok().and_then(Checked::other_format).filter(|_| !files[at].is_named) {
                 Some(format) => Judged::passed_over(format),
                 None => policy.judge(self.paths.name(path), checked),
             }
@@ -177,7 +177,7 @@ impl CheckArgs {
             counts.add(judged.counts);
             known.merge(judged.known);
             match judged.passed_over {
-                Some(format) => passed_over.add(&files[at].path, format),
+                Some(format) => passed_over.add_as(&files[at].path, format),
                 None => sessions.push(&files[at].path),
             }
             if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {

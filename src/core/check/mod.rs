@@ -31,8 +31,8 @@ pub use codes::{Code, Severity};
 pub use finding::{Finding, RawFinding};
 
 use self::finding::Detail;
-use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
+use crate::core::naming::files::UNKNOWN;
 use crate::core::read::inspect::LineNotes;
 use crate::core::read::load;
 use crate::core::read::load::LoadOptions;
@@ -97,10 +97,12 @@ impl Checked {
         Ok(())
     }
 
-    /// Returns the format of the file if that is another one.
-    pub(crate) fn foreign(&self) -> Option<ForeignFormat> {
+    /// Returns the name of the file's format if it is not a session; `unknown` if that has none. A session that is
+    /// damaged, and an empty file, is not of another format.
+    pub(crate) fn other_format(&self) -> Option<&'static str> {
         match self.found[..] {
-            [RawFinding { detail: Detail::Foreign(format), .. }] => Some(format),
+            [RawFinding { detail: Detail::Foreign(format), .. }] => Some(format.name()),
+            [RawFinding { code: Code::NotASession, .. }] => Some(UNKNOWN),
             _ => None,
         }
     }

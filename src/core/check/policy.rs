@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use super::baseline::Baseline;
 use super::{Checked, Code, Finding, RawFinding, Severity};
-use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
 use crate::core::words::shell_word;
 
@@ -58,8 +57,8 @@ pub(crate) struct Judged {
     pub known: Baseline,
     /// What there is to print.
     pub found: Found,
-    /// The format of a file that was passed over.
-    pub passed_over: Option<ForeignFormat>,
+    /// The name of the format of a file that was passed over.
+    pub passed_over: Option<&'static str>,
 }
 
 /// What there is to print of a file.
@@ -87,7 +86,7 @@ impl Counts {
 
 impl Judged {
     /// Returns that a file in a folder is of another format: nothing of it counts.
-    pub(crate) fn passed_over(format: ForeignFormat) -> Self {
+    pub(crate) fn passed_over(format: &'static str) -> Self {
         let found = Found::Few(Vec::new(), BTreeMap::new());
         Self { counts: Counts::default(), known: Baseline::default(), found, passed_over: Some(format) }
     }
