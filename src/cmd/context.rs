@@ -65,7 +65,7 @@ impl ContextArgs {
         }
         match (other, self.format.get()) {
             _ if self.stats => {
-                let (part, stats) = measure(self.all, &mut bodies, &context)?;
+                let (part, stats) = measure(self.all, &mut bodies, &context, app.jobs)?;
                 match self.format.is_json() {
                     true => output.json_line(&StatsRow::new(&session, part, &stats))?,
                     false => output.text(&table::text(&session, part, &stats, &app.screen))?,
@@ -93,7 +93,7 @@ impl ContextArgs {
             }
             (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context)?,
             (None, Format::Text) => {
-                let size = stats::size(&mut bodies, &context.messages)?;
+                let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
                 transcript::text(&mut output, &mut bodies, &context, size, &app.screen)?;
             }
             (None, format) => {

@@ -1,8 +1,11 @@
 //! A context as a transcript for people (`context`). JSON for programs is made in
 //! [`crate::core::context::message`].
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
+
+use memchr::memchr;
 
 use super::escape;
 use super::fit;
@@ -78,17 +81,16 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 
 /// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
-    let role = message.get_str("role").unwrap_or_default();
+    let [role, stop, is_error, names @ ..] = message.pick(["role", "stopReason", "isError", "customType", "toolName"]);
+    let role = role.and_then(Raw::str).unwrap_or_default();
     let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
-    for name in ["customType", "toolName"] {
-        if let Some(name) = message.get_str(name) {
-            title.push_str(&format!(" [{name}]"));
-        }
+    for name in names.into_iter().filter_map(|name| name?.str()) {
+        title.push_str(&format!(" [{name}]"));
     }
-    if message.get("isError").is_some_and(Raw::is_true) {
+    if is_error.is_some_and(Raw::is_true) {
         title.push_str(" (error)");
     }
-    match message.get_str("stopReason").as_deref() {
+    match stop.and_then(Raw::str).as_deref() {
         None | Some("stop" | "toolUse") => {}
         Some(reason) => title.push_str(&format!(" ({reason})")),
     }
@@ -114,25 +116,26 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
 /// Those of `out`.
 pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
     let mut part = |text: &str| part(text, out);
-    let text = |name: &str| message.get_str(name);
-    for (name, before) in [("summary", ""), ("command", "$ "), ("code", ">>> "), ("output", "")] {
-        match text(name) {
+    let [role, summary, command, code, output, files, blocks, content, error] =
+        message.pick(["role", "summary", "command", "code", "output", "files", "blocks", "content", "errorMessage"]);
+    for (text, before) in [(summary, ""), (command, "$ "), (code, ">>> "), (output, "")] {
+        match text.and_then(Raw::str) {
             Some(text) if before.is_empty() => part(&text)?,
             Some(text) => part(&format!("{before}{text}"))?,
             None => {}
         }
     }
-    for file in message.get("files").iter().flat_map(|files| files.elements()) {
+    for file in files.iter().flat_map(|files| files.elements()) {
         part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
         part(&file.get_str("content").unwrap_or_default())?;
     }
-    for element in message.get("blocks").iter().flat_map(|blocks| blocks.elements()) {
+    for element in blocks.iter().flat_map(|blocks| blocks.elements()) {
         part(&block(element))?;
     }
-    if text("role").as_deref() == Role::System.name() {
+    if role.and_then(Raw::str).as_deref() == Role::System.name() {
         TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
     }
-    match message.get("content") {
+    match content {
         Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
         Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
@@ -142,7 +145,7 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         Some(_) => part("(no content)")?,
         None => {}
     }
-    match text("errorMessage") {
+    match error.and_then(Raw::str) {
         Some(error) => part(&format!("[error: {error}]")),
         None => Ok(()),
     }
@@ -160,14 +163,26 @@ pub(crate) fn entry(entry: Entry<'_>, out: &mut dyn FnMut(&str) -> io::Result<()
     TextElsewhere::of(entry).iter().try_for_each(|other| part(&elsewhere(other), out))
 }
 
-/// Calls `out` with a part of a message, line by line.
+/// How many bytes of whole lines are made safe to print at once.
+const PIECE: usize = 64 * 1024;
+
+/// Returns the first lines of a text, about [`PIECE`] bytes of them, and the others.
+fn split_lines(text: &str) -> (&str, &str) {
+    let after = text.as_bytes().get(PIECE..).and_then(|rest| memchr(b'\n', rest));
+    text.split_at(after.map_or(text.len(), |end| PIECE + end + 1))
+}
+
+/// Calls `out` with a part of a message, some lines at a time.
 fn part(text: &str, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
     let text = text.trim_end_matches('\n');
     if text.is_empty() {
         return Ok(());
     }
-    for line in text.split_inclusive('\n') {
-        out(&escape::lines(line))?;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (lines, after) = split_lines(rest);
+        out(&escape::lines(lines))?;
+        rest = after;
     }
     out("\n")
 }
@@ -216,21 +231,22 @@ pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()
     Ok(())
 }
 
-fn block(block: Raw<'_>) -> String {
-    let text = |name: &str| block.get_str(name).unwrap_or_default().into_owned();
-    let kind = text("type");
-    match kind.as_str() {
-        "text" => text("text"),
-        "thinking" => format!("[thinking] {}", text("thinking")),
+fn block(block: Raw<'_>) -> Cow<'_, str> {
+    let [kind, text, thinking, name, arguments] = block.pick(["type", "text", "thinking", "name", "arguments"]);
+    let words = |member: Option<Raw<'_>>| member.and_then(Raw::str).unwrap_or_default().into_owned();
+    let kind = kind.and_then(Raw::str).unwrap_or_default();
+    Cow::Owned(match kind.as_ref() {
+        "text" => return text.and_then(Raw::str).unwrap_or_default(),
+        "thinking" => format!("[thinking] {}", words(thinking)),
         "image" => image(block),
         "toolCall" => {
-            let arguments = block.get("arguments").map(Raw::bytes).unwrap_or_default();
-            let name = Some(text("name")).filter(|name| !name.trim().is_empty());
+            let arguments = arguments.map(Raw::bytes).unwrap_or_default();
+            let name = Some(words(name)).filter(|name| !name.trim().is_empty());
             let name = name.as_deref().unwrap_or(NAMELESS);
             format!("[call {name}: {}]", String::from_utf8_lossy(arguments))
         }
         _ => format!("[{kind}]"),
-    }
+    })
 }
 
 fn image(image: Raw<'_>) -> String {

@@ -55,6 +55,10 @@ pub(crate) struct Judged {
     pub counts: Counts,
     /// What goes into a new baseline.
     pub known: Baseline,
+    /// What the baseline lists of it, and the name that it has there.
+    pub listed: Baseline,
+    /// The name of the file in the baseline, if it could be read.
+    pub name: Option<String>,
     /// What there is to print.
     pub found: Found,
     /// The name of the format of a file that was passed over.
@@ -87,8 +91,16 @@ impl Counts {
 impl Judged {
     /// Returns that a file in a folder is of another format: nothing of it counts.
     pub(crate) fn passed_over(format: &'static str) -> Self {
-        let found = Found::Few(Vec::new(), BTreeMap::new());
-        Self { counts: Counts::default(), known: Baseline::default(), found, passed_over: Some(format) }
+        Self { passed_over: Some(format), ..Self::new(Counts::default(), Found::Few(Vec::new(), BTreeMap::new())) }
+    }
+
+    fn new(counts: Counts, found: Found) -> Self {
+        Self { counts, known: Baseline::default(), listed: Baseline::default(), name: None, found, passed_over: None }
+    }
+
+    /// Returns that a file could not be read or written.
+    pub(crate) fn failed(error: Error) -> Self {
+        Self::new(Counts { files: 1, ..Counts::default() }, Found::Failed(error))
     }
 
     /// Returns how many findings a file counts for until it is printed; those of a file with so many
@@ -141,18 +153,24 @@ impl Policy {
         Ok(self)
     }
 
-    /// Decides what counts in a file, and puts it into words if it is little.
-    pub(crate) fn judge(&self, path: &Path, checked: Result<Checked>) -> Judged {
+    /// Decides what counts in a file, and puts it into words if it is little. One that is not a session is passed
+    /// over unless it `has_to_be` one.
+    pub(crate) fn judge(&self, path: &Path, checked: Result<Checked>, has_to_be: bool) -> Judged {
+        if let Some(format) = checked.as_ref().ok().and_then(Checked::other_format).filter(|_| !has_to_be) {
+            return Judged::passed_over(format);
+        }
         let mut counts = Counts { files: 1, ..Counts::default() };
-        let mut known = Baseline::default();
+        let (mut known, mut listed, mut own_name) = (Baseline::default(), Baseline::default(), None);
         let found = checked.and_then(|checked| {
             let name = self.name(path);
             for spot in &checked.found {
                 if self.updates && !self.allowed.contains(&spot.code) {
                     known.add(&name, &checked, spot);
                 }
+                listed.add_known(&self.known, &name, &checked, spot);
                 self.count(&name, &checked, spot, &mut counts);
             }
+            own_name = Some(name);
             if checked.found.len() > HELD {
                 return Ok(Found::Many(Box::new(checked)));
             }
@@ -163,7 +181,27 @@ impl Policy {
             })?;
             Ok(Found::Few(findings, seen))
         });
-        Judged { counts, known, found: found.unwrap_or_else(Found::Failed), passed_over: None }
+        let judged = Judged::new(counts, found.unwrap_or_else(Found::Failed));
+        Judged { known, listed, name: own_name, ..judged }
+    }
+
+    /// Returns how to decide whether a finding in a file is reported.
+    pub(crate) fn reports(&self, path: &Path) -> impl Fn(&Checked, &RawFinding) -> bool + use<'_> {
+        let name = self.name(path);
+        move |checked, spot| self.count(&name, checked, spot, &mut Counts::default())
+    }
+
+    /// Returns what the baseline lists of files that were checked, or are gone, and that was not found again: its
+    /// number, and the first ones in words.
+    pub(crate) fn stale(&self, listed: &Baseline, names: &BTreeSet<String>) -> (usize, Vec<String>) {
+        let Some(folder) = &self.folder else { return (0, Vec::new()) };
+        let mut is_gone: BTreeMap<String, bool> = BTreeMap::new();
+        let is_gone = RefCell::new(&mut is_gone);
+        let is_checked = |path: &str| {
+            let look = || !path.contains('\u{fffd}') && fs::symlink_metadata(folder.join(path)).is_err();
+            names.contains(path) || *is_gone.borrow_mut().entry(path.to_owned()).or_insert_with(look)
+        };
+        self.known.stale(listed, &is_checked)
     }
 
     /// Puts what counts in a file into words, in order. Returns how many findings of each code there
@@ -270,7 +308,7 @@ mod tests {
     }
 
     fn judge(policy: &Policy, path: &Path, text: &str) -> Judged {
-        policy.judge(path, check::check(Source::spool(text.as_bytes()).unwrap(), None, 1))
+        policy.judge(path, check::check(Source::spool(text.as_bytes()).unwrap(), None, 1), true)
     }
 
     /// Checks errors, warnings, denied and known ones, and the findings in words.
@@ -346,6 +384,7 @@ mod tests {
         let failed = policy("", "", None).judge(
             Path::new("s.jsonl"),
             Err(Error::Io { doing: "cannot open", cause: io::ErrorKind::NotFound.into() }),
+            false,
         );
         assert!(matches!(failed.found, Found::Failed(_)) && failed.weight() == 1);
     }

@@ -112,8 +112,6 @@ impl FollowedSession {
                 (self.state, self.searched, self.unseen) = (state, searched, first);
                 return Ok(Look::Appended);
             }
-            // It was used up.
-            return self.read_again(path, jobs);
         }
         self.read_again(path, jobs)
     }

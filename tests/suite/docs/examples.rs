@@ -212,6 +212,7 @@ fn defaults_are_shown() {
         "deny",
         "allow",
         "baseline",
+        "explain",
         "hook",
         "without",
         "timeout",
