@@ -192,7 +192,7 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 #[test]
 fn defaults_are_shown() {
     // These do nothing unless they are given, or say what they replace.
-    const NONE: [&str; 22] = [
+    const NONE: [&str; 23] = [
         "family",
         "children",
         "below",
