@@ -11,6 +11,7 @@ use super::paint::Ink;
 use super::screen::Screen;
 use crate::core::search::{Excerpt, Query, Term};
 use crate::core::session::Session;
+use crate::core::tree::follow::RowPlace;
 use crate::core::tree::rows::{Branch, Row, Rows};
 use crate::core::tree::shape::Omitted;
 use crate::core::words::counted;
@@ -246,13 +247,19 @@ impl<'s> TreeText<'s> {
         Vec::from(pieces).concat()
     }
 
-    /// Returns the marks after the text, the most important last: omitted rows, a missing parent, the leaf.
+    /// Returns the marks after the text, the most important last: omitted rows, a missing parent, what a later row
+    /// is below, the leaf.
     fn marks(&self, at: usize, row: Row) -> Vec<(Ink, String)> {
         let mut marks = Vec::new();
         marks.extend(omitted(row.omitted).map(|mark| (Ink::Dim, mark)));
         if let Some(missing) = self.session.missing_parent(row.node) {
             let missing: String = missing.chars().take(36).collect();
             marks.push((Ink::Warning, format!("(parent {} missing)", escape::line(&missing))));
+        }
+        match self.rows.places.get(at) {
+            Some(RowPlace::After(above)) => marks.push((Ink::Dim, format!("(after {})", self.ids.of(*above)))),
+            Some(RowPlace::Root) => marks.push((Ink::Dim, "(a new root)".to_owned())),
+            Some(RowPlace::Continues) | None => {}
         }
         match self.rows.leaf {
             Some((leaf, 0)) if leaf == at => marks.push((Ink::Active, self.glyphs.leaf.to_owned())),

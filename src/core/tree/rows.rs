@@ -1,5 +1,6 @@
 //! The rows of a [`Shape`], with the branches that they belong to. How a row looks is up to `ui`.
 
+use super::follow::{NewRow, RowPlace};
 use super::shape::{Omitted, Shape};
 use super::walk;
 use crate::core::session::{NodeId, Session};
@@ -37,6 +38,22 @@ pub struct Rows {
     pub branches: Vec<Branch>,
     /// The row of the leaf or of its nearest shown ancestor, and how many steps the leaf is below it.
     pub leaf: Option<(usize, usize)>,
+    /// Of rows that were appended later: where each is.
+    pub(crate) places: Vec<RowPlace>,
+}
+
+/// Lays out rows that come after those that were printed, without branches: what came before cannot be drawn anew.
+pub(crate) fn appended(session: &Session, leaf: Option<NodeId>, new: &[NewRow]) -> Rows {
+    let active = walk::active(session, leaf);
+    let row = |&NewRow { node, .. }: &NewRow| Row {
+        node,
+        branch: None,
+        is_head: false,
+        is_active: active[node.index()],
+        omitted: Omitted::default(),
+    };
+    let places = new.iter().map(|row| row.place).collect();
+    Rows { rows: new.iter().map(row).collect(), places, ..Rows::default() }
 }
 
 /// Lays out the rows of a shape.
@@ -71,5 +88,5 @@ pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows 
         let steps = session.ancestors(leaf);
         Some((row, steps.take_while(|&node| node != shown[row]).count()))
     });
-    Rows { rows, branches, leaf }
+    Rows { rows, branches, leaf, places: Vec::new() }
 }

@@ -15,6 +15,7 @@ mod completions;
 mod context;
 mod elsewhere;
 mod errors;
+mod follow;
 mod foreign;
 mod lists;
 mod lookup;
