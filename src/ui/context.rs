@@ -19,8 +19,11 @@ use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
-/// Draws the facts above a transcript: leaf, size and settings.
-fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> String {
+/// A fact with its name.
+pub(super) type Fact = (&'static str, String);
+
+/// Returns the facts above a transcript: leaf, size and settings.
+pub(super) fn facts(leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> Vec<Fact> {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -38,7 +41,7 @@ fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, Size { message
     if !state.ttsr_rules.is_empty() {
         facts.push(("rules", state.ttsr_rules.join(", ")));
     }
-    rows(screen, &facts)
+    facts
 }
 
 /// Draws the path of a session that was not named by its path.
@@ -76,8 +79,8 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
     format!("{}, about {tokens} tokens", counted(messages, "message", "messages"))
 }
 
-/// Draws the title line of a message.
-pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
+/// Returns what a message is: its role, names, and how it ended.
+pub(super) fn title_words(message: Raw<'_>) -> String {
     let role = message.get_str("role").unwrap_or_default();
     let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
     for name in ["customType", "toolName"] {
@@ -92,13 +95,19 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
         None | Some("stop" | "toolUse") => {}
         Some(reason) => title.push_str(&format!(" ({reason})")),
     }
+    title
+}
+
+/// Draws the title line of a message.
+pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
+    let title = title_words(message);
     let paint = screen.paint;
     let rule = if paint.ascii { "--" } else { "──" };
     let mut out = String::from("\n");
     paint.push(&mut out, Ink::Dim, &format!("{rule} {number} "));
-    let ink = match role.as_ref() {
-        "user" => Ink::User,
-        "branchSummary" | "compactionSummary" => Ink::Summary,
+    let ink = match message.get_str("role").as_deref() {
+        Some("user") => Ink::User,
+        Some("branchSummary" | "compactionSummary") => Ink::Summary,
         _ => Ink::Strong,
     };
     paint.push(&mut out, ink, &escape::line(&title));
@@ -113,9 +122,35 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
 /// # Errors
 /// Those of `out`.
 pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    let mut part = |text: &str| part(text, out);
+    parts(message, &mut |_, text| part(text, out))
+}
+
+/// What a part of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartKind {
+    /// The words of a person or a model.
+    Words,
+    /// A call of a tool.
+    Call,
+    /// Anything else.
+    Other,
+}
+
+/// Calls `out` with the parts of a message in order, as they are stored. Some are empty.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn parts(message: Raw<'_>, out: &mut dyn FnMut(PartKind, &str) -> io::Result<()>) -> io::Result<()> {
     let text = |name: &str| message.get_str(name);
-    for (name, before) in [("summary", ""), ("command", "$ "), ("code", ">>> "), ("output", "")] {
+    let said = match text("role").as_deref() {
+        Some("user" | "assistant" | "branchSummary" | "compactionSummary") => PartKind::Words,
+        _ => PartKind::Other,
+    };
+    if let Some(summary) = text("summary") {
+        out(said, &summary)?;
+    }
+    let mut part = |text: &str| out(PartKind::Other, text);
+    for (name, before) in [("command", "$ "), ("code", ">>> "), ("output", "")] {
         match text(name) {
             Some(text) if before.is_empty() => part(&text)?,
             Some(text) => part(&format!("{before}{text}"))?,
@@ -127,23 +162,24 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&file.get_str("content").unwrap_or_default())?;
     }
     for element in message.get("blocks").iter().flat_map(|blocks| blocks.elements()) {
-        part(&block(element))?;
+        part(&block(element, said).1)?;
     }
     if text("role").as_deref() == Role::System.name() {
         TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
     }
     match message.get("content") {
-        Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
+        Some(content) if content.kind() == ValueKind::String => out(said, &content.str().unwrap_or_default())?,
         Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
-                part(&block(element))?;
+                let (kind, text) = block(element, said);
+                out(kind, &text)?;
             }
         }
         Some(_) => part("(no content)")?,
         None => {}
     }
     match text("errorMessage") {
-        Some(error) => part(&format!("[error: {error}]")),
+        Some(error) => out(PartKind::Other, &format!("[error: {error}]")),
         None => Ok(()),
     }
 }
@@ -216,21 +252,23 @@ pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()
     Ok(())
 }
 
-fn block(block: Raw<'_>) -> String {
+/// Returns what a block is and its text; `said` is the kind of a block of text.
+fn block(block: Raw<'_>, said: PartKind) -> (PartKind, String) {
     let text = |name: &str| block.get_str(name).unwrap_or_default().into_owned();
     let kind = text("type");
-    match kind.as_str() {
-        "text" => text("text"),
+    let text = match kind.as_str() {
+        "text" => return (said, text("text")),
         "thinking" => format!("[thinking] {}", text("thinking")),
         "image" => image(block),
         "toolCall" => {
             let arguments = block.get("arguments").map(Raw::bytes).unwrap_or_default();
             let name = Some(text("name")).filter(|name| !name.trim().is_empty());
             let name = name.as_deref().unwrap_or(NAMELESS);
-            format!("[call {name}: {}]", String::from_utf8_lossy(arguments))
+            return (PartKind::Call, format!("[call {name}: {}]", String::from_utf8_lossy(arguments)));
         }
         _ => format!("[{kind}]"),
-    }
+    };
+    (PartKind::Other, text)
 }
 
 fn image(image: Raw<'_>) -> String {
@@ -251,7 +289,7 @@ pub(crate) fn text(
 ) -> anyhow::Result<()> {
     let session = bodies.session();
     let leaf = context.leaf.map(|leaf| session.id(leaf));
-    output.text(&heading(screen, leaf, &context.settings, size))?;
+    output.text(&rows(screen, &facts(leaf, &context.settings, size)))?;
     let mut scratch = Vec::new();
     for (at, item) in context.messages.iter().enumerate() {
         let write = |message: Raw<'_>| -> io::Result<()> {

@@ -18,6 +18,7 @@ pub mod json;
 pub mod jsonl;
 pub mod label;
 pub mod list;
+pub mod markdown;
 pub mod moved;
 pub mod naming;
 pub mod output;

@@ -18,6 +18,7 @@ mod errors;
 mod foreign;
 mod lists;
 mod lookup;
+mod markdown;
 mod naming;
 mod pipes;
 mod rows;
