@@ -51,6 +51,10 @@ pub(crate) fn file(screen: &Screen, path: &Path) -> String {
 
 /// Draws facts, one per row, each after its name.
 pub(super) fn rows(screen: &Screen, facts: &[(&str, String)]) -> String {
+    if screen.paint.in_words {
+        let line = |(name, value): &(&str, String)| format!("{name}: {}\n", escape::line(value));
+        return facts.iter().map(|fact| screen.folded(&line(fact), 2)).collect();
+    }
     let columns = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8) + 2;
     let mut out = String::new();
     for (name, value) in facts {
@@ -101,6 +105,10 @@ pub(super) fn title_words(message: Raw<'_>) -> String {
 /// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
     let title = title_words(message);
+    if screen.paint.in_words {
+        let words = format!("\nmessage {number}, {}, {}\n", escape::line(&title), escape::line(id));
+        return words;
+    }
     let paint = screen.paint;
     let rule = if paint.ascii { "--" } else { "──" };
     let mut out = String::from("\n");
