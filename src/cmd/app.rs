@@ -43,9 +43,6 @@ pub struct Global {
     #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     ascii: bool,
     /// Say in words what lines, columns and marks show, for screen readers; so does ACCESSIBLE=1
-    ///
-    /// A row of a tree says its depth and, where it starts one, its branch. Nothing is cut unless `--width`
-    /// says so.
     #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     plain_rows: bool,
     /// Cut or fold rows to N columns; 0 is no limit [default: those of the terminal, else COLUMNS]
