@@ -96,6 +96,9 @@
 //! | rights are kept or dropped (help writing, "Rights") | `core/disk/rights.rs` | `rights_of_a_group_do_not_reach_another_group` |
 //! | what a hook may answer (help hooks, "Answers") | `hooks.rs` | `answer_that_is_not_one_object_fails` |
 //! | the keys of all JSON (help json, "Rules") | `ui/json.rs` | `everything_that_is_printed_has_the_shapes_of_the_page` |
+//! | what is whole on a damaged line (help checks, "Fixes") | `core/read/pieces.rs` | `a_line_is_cut_into_records_fragments_and_nul_bytes` |
+//! | what is mended, and that it is mended once (help checks, "Fixes") | `core/check/mend/mod.rs` | `damaged_files_are_mended_to_what_they_were_less_what_was_destroyed` |
+//! | a backup of a fix replaces none (help writing, "Backups") | `core/check/mend/file.rs` | `a_backup_never_replaces_another_one` |
 //! | which findings count (help checks, "Findings") | `core/check/policy.rs` | `findings_count_as_the_policy_says` |
 //!
 //! # Words

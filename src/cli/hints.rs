@@ -10,7 +10,7 @@ use crate::core::naming::session::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
-const MEANT: [(&[&str], &str); 24] = [
+const MEANT: [(&[&str], &str); 26] = [
     (&["show", "log", "view", "open"], "tree SESSION"),
     (&["ls", "dir", "recent", "sessions"], "list"),
     (&["families", "forks"], "list --family SESSION"),
@@ -33,7 +33,9 @@ const MEANT: [(&[&str], &str); 24] = [
     (&["summarize", "summarise"], "navigate SESSION ENTRY --summarize"),
     (&["labels", "bookmarks", "tags"], "label SESSION"),
     (&["rename", "bookmark", "tag", "mark", "name"], "label SESSION ENTRY NAME"),
-    (&["lint", "validate", "verify", "doctor", "fsck", "fix", "repair"], "check PATH"),
+    (&["lint", "validate", "verify", "doctor", "fsck"], "check PATH"),
+    (&["fix", "repair", "mend", "recover", "heal"], "check PATH --fix"),
+    (&["explain", "rule"], "check --explain CODE"),
     (&["upgrade", "update", "convert"], "migrate PATH"),
 ];
 

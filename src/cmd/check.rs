@@ -1,40 +1,48 @@
 //! `check`: what is wrong with session files, what it costs, and how to fix it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
 
+use self::mend::MendArgs;
+use self::tally::Tally;
 use super::args::{FormatArg, Formats};
 use super::folders;
-use super::paths::{self, Paths};
+use super::paths::{self, Listed, Paths};
 use super::world;
 use super::{App, Task};
 use crate::core::check;
 use crate::core::check::Checked;
-use crate::core::check::baseline::Baseline;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
+use crate::core::error::ErrorKind;
 use crate::core::error::problem::WarningKind;
-use crate::core::error::{Error, ErrorKind};
-use crate::core::naming::files::{self, Named, PassedOver, Searched};
+use crate::core::naming::files::{self, Named, Searched};
 use crate::parallel::Pool;
 use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
 use crate::ui::report::{AboutFile, Failure};
 
+mod mend;
+mod tally;
 mod why;
 
 /// Report problems in session files, their effects and fixes
 ///
-/// Errors are what an agent loses or misreads, warnings what is suspicious. Nothing is changed.
-/// Exit code 1 if there is an error or a denied warning, 2 if a file cannot be read. Reads each
-/// file once, and prints nothing for a single file in which nothing is found.
+/// Errors are what an agent loses or misreads, warnings what is suspicious. Exit code 1 if there is
+/// an error or a denied warning, 2 if a file cannot be read. Reads each file once, and prints
+/// nothing for a single file in which nothing is found. `--fix` mends what loses nothing, keeps the
+/// original beside the file, and checks the result; `--diff` shows that and changes nothing. What is not reported is not mended.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("mending").args(["diff", "fix"])))]
 #[command(after_long_help = "\
 Examples:
   session-tree check session.jsonl
+  session-tree check session.jsonl --diff              what could be mended
+  session-tree check session.jsonl --fix --unsafe-fixes
+  session-tree check --explain orphan                  one code, or all
   session-tree check ~/.pi/agent/sessions --deny W002  exit 1 if one is old
   session-tree check sessions --deny warnings --allow terminal-escape
   session-tree check sessions --format github          for GitHub Actions
@@ -42,8 +50,11 @@ Examples:
   session-tree check sessions --baseline known.txt     only what is new
   session-tree check --why-leaf latest                 where agents resume")]
 pub struct CheckArgs {
+    /// Files, or folders to search for *.jsonl files
+    #[arg(value_name = "PATH", required_unless_present_any = ["files_from", "explain"])]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
-    paths: Paths,
+    listed: Listed,
     /// Fail on this warning, by code or name; `warnings` for all of them
     #[arg(long, value_name = "CODE", value_delimiter = ',')]
     deny: Vec<String>,
@@ -53,12 +64,20 @@ pub struct CheckArgs {
     /// Do not report what this file lists
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Write all that is found to the baseline file, and report only what cannot be read
+    /// Write all that is found to the baseline file
+    ///
+    /// Reports only what cannot be read.
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
-    /// Say which entry agents resume at and why, and list the tips of all branches
+    /// Say which entry agents resume at and why, with all tips
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
+    /// Explain a code: meaning, effect, fix, example; `all` for all
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "files_from", "deny", "allow", "baseline", "why_leaf"])]
+    #[arg(conflicts_with_all = ["diff", "fix"])]
+    explain: Option<String>,
+    #[command(flatten)]
+    mend: MendArgs,
     #[command(flatten)]
     format: FormatArg<FindingFormat>,
 }
@@ -73,25 +92,39 @@ impl Task for CheckArgs {
     }
 
     fn run(self: Box<Self>, app: &App) -> Result<ExitCode> {
+        if let Some(code) = &self.explain {
+            return mend::explain(code, self.format.get(), &app.screen);
+        }
+        let paths = Paths::new(self.paths.clone(), self.listed.clone());
         if self.why_leaf {
-            return why::run(app, &self.paths, self.format.get());
+            return why::run(app, &paths, self.format.get());
         }
         let policy = self.policy()?;
-        let given = self.paths.given()?;
+        let given = paths.given()?;
         let files = files::find(given.clone(), Searched::Plain);
         let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
-        let mut sessions = Vec::new();
-        let (counts, known) = match self.all(app, &files, &policy, &mut out, &mut sessions) {
-            Ok((counts, known)) => {
-                let bare = Self::without_session(&given, &sessions);
-                bare.iter().for_each(|bare| app.report.failure(bare));
-                (Counts { unread: counts.unread + bare.len(), ..counts }, known)
-            }
-            Err(error) => {
-                out.finish(None)?;
-                return Err(error);
-            }
+        let mut tally = Tally::default();
+        let done = if self.mend.is_asked_for() {
+            self.mend.run(app, self.format.get(), &files, &policy, &mut out, &mut tally)
+        } else {
+            self.all(app, &paths, &files, &policy, &mut out, &mut tally)
         };
+        if done.is_ok() {
+            tally.tell_bare(app, &given);
+            tally.tell(app, &policy, self.baseline.as_deref().filter(|_| !self.update_baseline));
+        }
+        let counts = tally.counts;
+        if done.is_err() || self.mend.is_asked_for() {
+            // A diff has nothing after it.
+            let finished = out.finish(Some(counts).filter(|_| self.mend.fix && done.is_ok()));
+            let printed = done.and(finished.map_err(Into::into));
+            if tally.is_written {
+                super::ended(printed, None, None)?
+            } else {
+                printed?
+            }
+            return Ok(exit(counts));
+        }
         match self.baseline.as_deref().filter(|_| self.update_baseline) {
             None => out.finish(Some(counts))?,
             Some(path) if counts.unread > 0 => {
@@ -102,16 +135,11 @@ impl Task for CheckArgs {
             Some(path) => {
                 world::prepare()?;
                 let wait = world::wait(Duration::from_secs(10));
-                super::warn_of(app, &known.save(path, wait).about(path)?, path);
+                super::warn_of(app, &tally.known.save(path, wait).about(path)?, path);
                 super::ended(out.finish(Some(counts)).map_err(Into::into), None, None)?;
             }
         }
-        Ok(match counts {
-            Counts { unread: 1.., .. } => Exit::CouldNot,
-            Counts { errors: 1.., .. } | Counts { denied: 1.., .. } => Exit::SaysNo,
-            _ => Exit::Done,
-        }
-        .into())
+        Ok(exit(counts))
     }
 }
 
@@ -127,31 +155,16 @@ impl CheckArgs {
         Ok(policy?)
     }
 
-    /// Returns the failures of folders, or of a list, in which there is no session.
-    fn without_session(given: &[PathBuf], sessions: &[&Path]) -> Vec<Failure> {
-        let hint = || Some("sessions are files whose names end in `.jsonl`".to_owned());
-        if given.is_empty() {
-            let message = "the list names no file".to_owned();
-            return vec![Failure::plain(ErrorKind::NotASession, message, None)];
-        }
-        let is_bare = |path: &&PathBuf| path.is_dir() && !sessions.iter().any(|file| file.starts_with(path));
-        let failure = |path: &PathBuf| Failure {
-            file: Some(path.clone()),
-            ..Failure::plain(ErrorKind::NotASession, "there is no session in this folder".to_owned(), hint())
-        };
-        given.iter().filter(is_bare).map(failure).collect()
-    }
-
-    /// Checks all files, several at once, and prints what is found in their order. `sessions` are those that are
-    /// not passed over.
-    fn all<'f>(
+    /// Checks all files, several at once, and prints what is found in their order.
+    fn all(
         &self,
         app: &App,
-        files: &'f [Named],
+        paths: &Paths,
+        files: &[Named],
         policy: &Policy,
         out: &mut Findings,
-        sessions: &mut Vec<&'f Path>,
-    ) -> Result<(Counts, Baseline)> {
+        tally: &mut Tally,
+    ) -> Result<()> {
         let workers = app.jobs.min(files.len()).max(1);
         let threads = (app.jobs / workers).max(1);
         let check = |at: usize| {
@@ -163,44 +176,39 @@ impl CheckArgs {
             });
             match checked.as_ref().ok().and_then(Checked::foreign).filter(|_| !files[at].is_named) {
                 Some(format) => Judged::passed_over(format),
-                None => policy.judge(self.paths.name(path), checked),
+                None => policy.judge(paths.name(path), checked),
             }
         };
-        let (mut counts, mut known) = (Counts::default(), Baseline::default());
-        let mut passed_over = PassedOver::default();
         let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Judged::weight);
         paths::work(app, "checking", files.len(), pool, check, |at, judged, progress| {
             if at == 0 && self.format.get().is_document() {
                 world::prepare_document()?;
             }
             world::wait(Duration::ZERO).check()?;
-            counts.add(judged.counts);
-            known.merge(judged.known);
-            match judged.passed_over {
-                Some(format) => passed_over.add(&files[at].path, format),
-                None => sessions.push(&files[at].path),
-            }
-            if matches!(&judged.found, Found::Few(findings, _) if findings.is_empty()) {
+            let path = paths.name(&files[at].path);
+            let found = tally.add(&files[at].path, judged);
+            if matches!(&found, Found::Few(findings, _) if findings.is_empty()) {
                 return Ok(());
             }
-            let path = self.paths.name(&files[at].path);
             let print = || -> Result<()> {
-                if let Err(error) = out.file(path, policy, judged.found) {
-                    let error = error.downcast::<Error>()?;
-                    if matches!(error, Error::Interrupted { .. }) {
-                        return Err(error.into());
-                    }
-                    app.report.failure(&paths::failure(&error, path));
-                    counts.unread += 1;
-                }
+                let printed = out.file(path, policy, found);
+                tally.count(app, path, printed)?;
                 if progress.is_some() { Ok(out.flush()?) } else { Ok(()) }
             };
             match progress {
                 Some(progress) => progress.aside(print),
                 None => print(),
             }
-        })?;
-        app.passed_over(&passed_over);
-        Ok((counts, known))
+        })
     }
+}
+
+/// Returns the exit code for what counts.
+fn exit(counts: Counts) -> ExitCode {
+    match counts {
+        Counts { unread: 1.., .. } => Exit::CouldNot,
+        Counts { errors: 1.., .. } | Counts { denied: 1.., .. } => Exit::SaysNo,
+        _ => Exit::Done,
+    }
+    .into()
 }

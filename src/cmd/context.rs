@@ -67,7 +67,7 @@ impl ContextArgs {
         }
         match (other, self.format.get()) {
             _ if self.stats && !is_markdown => {
-                let (part, stats) = measure(self.all, &mut bodies, &context)?;
+                let (part, stats) = measure(self.all, &mut bodies, &context, app.jobs)?;
                 match self.format.is_json() {
                     true => output.json_line(&StatsRow::new(&session, part, &stats))?,
                     false => output.text(&table::text(&session, part, &stats, &app.screen))?,
@@ -95,12 +95,12 @@ impl ContextArgs {
             }
             (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context)?,
             (None, Format::Text) => {
-                let size = stats::size(&mut bodies, &context.messages)?;
+                let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
                 transcript::text(&mut output, &mut bodies, &context, size, &app.screen)?;
             }
             (None, Format::Markdown) => {
-                let size = stats::size(&mut bodies, &context.messages)?;
-                let measured = self.stats.then(|| measure(self.all, &mut bodies, &context)).transpose()?;
+                let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
+                let measured = self.stats.then(|| measure(self.all, &mut bodies, &context, app.jobs)).transpose()?;
                 let text = MarkdownText { context: &context, size, measured, has_tools: !self.no_tools };
                 text.print(&mut output, &mut bodies)?;
             }

@@ -65,6 +65,11 @@ impl Listed {
 }
 
 impl Paths {
+    /// Makes them of their parts, for a command that can do without paths.
+    pub(super) fn new(paths: Vec<PathBuf>, listed: Listed) -> Self {
+        Self { paths, listed }
+    }
+
     /// Returns the paths as they are given, those of a list too.
     ///
     /// # Errors

@@ -8,6 +8,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::escape;
+use super::finding::FindingRow;
+use super::mend::MendReport;
 use super::output::{JsonList, Output};
 use super::paint::{Ink, Paint};
 use super::screen::Screen;
@@ -57,26 +59,11 @@ pub(crate) struct Findings {
     form: FindingFormat,
     screen: Screen,
     count: usize,
+    /// How many files were mended.
+    mended: usize,
     list: JsonList,
     /// Returns the signal that asked to stop, if one did.
     stop: fn() -> Option<i32>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FindingRow<'a> {
-    path: &'a str,
-    code: &'static str,
-    name: &'static str,
-    severity: &'static str,
-    line: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    entry_id: Option<&'a str>,
-    message: &'a str,
-    effect: &'a str,
-    fix: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unreachable: Option<u32>,
 }
 
 impl Findings {
@@ -86,7 +73,7 @@ impl Findings {
     /// [`io::Error`] of the output.
     pub(crate) fn new(form: FindingFormat, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
         let list = JsonList::new(form == FindingFormat::Json);
-        let mut findings = Self { output: Output::new(), form, screen, count: 0, list, stop };
+        let mut findings = Self { output: Output::new(), form, screen, count: 0, mended: 0, list, stop };
         if form == FindingFormat::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
@@ -125,19 +112,7 @@ impl Findings {
         match self.form {
             FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen))?,
             FindingFormat::Json | FindingFormat::Jsonl => {
-                let Finding { code, line, entry_id, message, effect, fix, unreachable } = finding;
-                let row = FindingRow {
-                    path,
-                    code: code.id(),
-                    name: code.name(),
-                    severity: code.severity().name(),
-                    line: *line,
-                    entry_id: entry_id.as_deref(),
-                    message,
-                    effect,
-                    fix,
-                    unreachable: *unreachable,
-                };
+                let row = FindingRow::new(path, finding);
                 self.list.add(&mut self.output, &row)?;
             }
             FindingFormat::Github => self.output.text(&github(path, finding))?,
@@ -147,6 +122,35 @@ impl Findings {
             }
         }
         Ok(())
+    }
+
+    /// Prints what was mended in a file, or would be, and what is left in it.
+    ///
+    /// # Errors
+    /// As [`Self::file`].
+    pub(crate) fn mended(&mut self, report: &MendReport<'_>, policy: &Policy, found: Found) -> anyhow::Result<()> {
+        match self.form {
+            FindingFormat::Text => {
+                report.print(&mut self.output, &self.screen)?;
+                self.mended += 1;
+                if report.is_diff() { Ok(()) } else { self.file(report.path, policy, found) }
+            }
+            FindingFormat::Json | FindingFormat::Jsonl => {
+                let mut findings = Vec::new();
+                match found {
+                    Found::Failed(error) => return Err(error.into()),
+                    Found::Many(checked) => {
+                        policy.findings(report.path, &checked, &mut |finding| -> anyhow::Result<()> {
+                            findings.push(finding);
+                            Ok(())
+                        })?;
+                    }
+                    Found::Few(few, _) => findings = few,
+                }
+                self.list.add_json(&mut self.output, &report.json(&findings)?).map_err(Into::into)
+            }
+            FindingFormat::Github | FindingFormat::Sarif => self.file(report.path, policy, found),
+        }
     }
 
     /// Prints that there is more of one kind than a person wants to read.
@@ -177,7 +181,10 @@ impl Findings {
             (FindingFormat::Json, _) => self.list.end(&mut self.output)?,
             // A person sees that a sound file was looked at.
             (FindingFormat::Text, Some(counts))
-                if self.count > 0 || counts.files > 1 || (self.screen.is_terminal && counts.files > 0) =>
+                if self.count > 0
+                    || self.mended > 0
+                    || counts.files > 1
+                    || (self.screen.is_terminal && counts.files > 0) =>
             {
                 self.output.text(&self.screen.folded(&summary(counts), 2))?
             }

@@ -1,8 +1,11 @@
 //! A context as a transcript for people (`context`). JSON for programs is made in
 //! [`crate::core::context::message`].
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
+
+use memchr::memchr;
 
 use super::escape;
 use super::fit;
@@ -83,39 +86,37 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
     format!("{}, about {tokens} tokens", counted(messages, "message", "messages"))
 }
 
-/// Returns what a message is: its role, names, and how it ended.
-pub(super) fn title_words(message: Raw<'_>) -> String {
-    let role = message.get_str("role").unwrap_or_default();
+/// Returns the role of a message, and what it is in words: role, names, and how it ended.
+pub(super) fn title_words(message: Raw<'_>) -> (Cow<'_, str>, String) {
+    let [role, stop, is_error, names @ ..] = message.pick(["role", "stopReason", "isError", "customType", "toolName"]);
+    let role = role.and_then(Raw::str).unwrap_or_default();
     let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
-    for name in ["customType", "toolName"] {
-        if let Some(name) = message.get_str(name) {
-            title.push_str(&format!(" [{name}]"));
-        }
+    for name in names.into_iter().filter_map(|name| name?.str()) {
+        title.push_str(&format!(" [{name}]"));
     }
-    if message.get("isError").is_some_and(Raw::is_true) {
+    if is_error.is_some_and(Raw::is_true) {
         title.push_str(" (error)");
     }
-    match message.get_str("stopReason").as_deref() {
+    match stop.and_then(Raw::str).as_deref() {
         None | Some("stop" | "toolUse") => {}
         Some(reason) => title.push_str(&format!(" ({reason})")),
     }
-    title
+    (role, title)
 }
 
 /// Draws the title line of a message.
 pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
-    let title = title_words(message);
-    if screen.paint.in_words {
-        let words = format!("\nmessage {number}, {}, {}\n", escape::line(&title), escape::line(id));
-        return words;
-    }
+    let (role, title) = title_words(message);
     let paint = screen.paint;
+    if paint.in_words {
+        return format!("\nmessage {number}, {}, {}\n", escape::line(&title), escape::line(id));
+    }
     let rule = if paint.ascii { "--" } else { "──" };
     let mut out = String::from("\n");
     paint.push(&mut out, Ink::Dim, &format!("{rule} {number} "));
-    let ink = match message.get_str("role").as_deref() {
-        Some("user") => Ink::User,
-        Some("branchSummary" | "compactionSummary") => Ink::Summary,
+    let ink = match role.as_ref() {
+        "user" => Ink::User,
+        "branchSummary" | "compactionSummary" => Ink::Summary,
         _ => Ink::Strong,
     };
     paint.push(&mut out, ink, &escape::line(&title));
@@ -149,33 +150,35 @@ pub(super) enum PartKind {
 /// # Errors
 /// Those of `out`.
 pub(super) fn parts(message: Raw<'_>, out: &mut dyn FnMut(PartKind, &str) -> io::Result<()>) -> io::Result<()> {
-    let text = |name: &str| message.get_str(name);
-    let said = match text("role").as_deref() {
+    let [role, summary, command, code, output, files, blocks, content, error] =
+        message.pick(["role", "summary", "command", "code", "output", "files", "blocks", "content", "errorMessage"]);
+    let role = role.and_then(Raw::str);
+    let said = match role.as_deref() {
         Some("user" | "assistant" | "branchSummary" | "compactionSummary") => PartKind::Words,
         _ => PartKind::Other,
     };
-    if let Some(summary) = text("summary") {
+    if let Some(summary) = summary.and_then(Raw::str) {
         out(said, &summary)?;
     }
     let mut part = |text: &str| out(PartKind::Other, text);
-    for (name, before) in [("command", "$ "), ("code", ">>> "), ("output", "")] {
-        match text(name) {
+    for (text, before) in [(command, "$ "), (code, ">>> "), (output, "")] {
+        match text.and_then(Raw::str) {
             Some(text) if before.is_empty() => part(&text)?,
             Some(text) => part(&format!("{before}{text}"))?,
             None => {}
         }
     }
-    for file in message.get("files").iter().flat_map(|files| files.elements()) {
+    for file in files.iter().flat_map(|files| files.elements()) {
         part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
         part(&file.get_str("content").unwrap_or_default())?;
     }
-    for element in message.get("blocks").iter().flat_map(|blocks| blocks.elements()) {
+    for element in blocks.iter().flat_map(|blocks| blocks.elements()) {
         part(&block(element, said).1)?;
     }
-    if text("role").as_deref() == Role::System.name() {
+    if role.as_deref() == Role::System.name() {
         TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
     }
-    match message.get("content") {
+    match content {
         Some(content) if content.kind() == ValueKind::String => out(said, &content.str().unwrap_or_default())?,
         Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
@@ -186,7 +189,7 @@ pub(super) fn parts(message: Raw<'_>, out: &mut dyn FnMut(PartKind, &str) -> io:
         Some(_) => part("(no content)")?,
         None => {}
     }
-    match text("errorMessage") {
+    match error.and_then(Raw::str) {
         Some(error) => out(PartKind::Other, &format!("[error: {error}]")),
         None => Ok(()),
     }
@@ -204,14 +207,26 @@ pub(crate) fn entry(entry: Entry<'_>, out: &mut dyn FnMut(&str) -> io::Result<()
     TextElsewhere::of(entry).iter().try_for_each(|other| part(&elsewhere(other), out))
 }
 
-/// Calls `out` with a part of a message, line by line.
+/// How many bytes of whole lines are made safe to print at once.
+const PIECE: usize = 64 * 1024;
+
+/// Returns the first lines of a text, about [`PIECE`] bytes of them, and the others.
+fn split_lines(text: &str) -> (&str, &str) {
+    let after = text.as_bytes().get(PIECE..).and_then(|rest| memchr(b'\n', rest));
+    text.split_at(after.map_or(text.len(), |end| PIECE + end + 1))
+}
+
+/// Calls `out` with a part of a message, some lines at a time.
 fn part(text: &str, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
     let text = text.trim_end_matches('\n');
     if text.is_empty() {
         return Ok(());
     }
-    for line in text.split_inclusive('\n') {
-        out(&escape::lines(line))?;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (lines, after) = split_lines(rest);
+        out(&escape::lines(lines))?;
+        rest = after;
     }
     out("\n")
 }
@@ -261,22 +276,24 @@ pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()
 }
 
 /// Returns what a block is and its text; `said` is the kind of a block of text.
-fn block(block: Raw<'_>, said: PartKind) -> (PartKind, String) {
-    let text = |name: &str| block.get_str(name).unwrap_or_default().into_owned();
-    let kind = text("type");
-    let text = match kind.as_str() {
-        "text" => return (said, text("text")),
-        "thinking" => format!("[thinking] {}", text("thinking")),
+fn block(block: Raw<'_>, said: PartKind) -> (PartKind, Cow<'_, str>) {
+    let [kind, text, thinking, name, arguments] = block.pick(["type", "text", "thinking", "name", "arguments"]);
+    let words = |member: Option<Raw<'_>>| member.and_then(Raw::str).unwrap_or_default().into_owned();
+    let kind = kind.and_then(Raw::str).unwrap_or_default();
+    let text = match kind.as_ref() {
+        "text" => return (said, text.and_then(Raw::str).unwrap_or_default()),
+        "thinking" => format!("[thinking] {}", words(thinking)),
         "image" => image(block),
         "toolCall" => {
-            let arguments = block.get("arguments").map(Raw::bytes).unwrap_or_default();
-            let name = Some(text("name")).filter(|name| !name.trim().is_empty());
+            let arguments = arguments.map(Raw::bytes).unwrap_or_default();
+            let name = Some(words(name)).filter(|name| !name.trim().is_empty());
             let name = name.as_deref().unwrap_or(NAMELESS);
-            return (PartKind::Call, format!("[call {name}: {}]", String::from_utf8_lossy(arguments)));
+            let call = format!("[call {name}: {}]", String::from_utf8_lossy(arguments));
+            return (PartKind::Call, Cow::Owned(call));
         }
         _ => format!("[{kind}]"),
     };
-    (PartKind::Other, text)
+    (PartKind::Other, Cow::Owned(text))
 }
 
 fn image(image: Raw<'_>) -> String {

@@ -22,20 +22,44 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
 
 /// Returns a text of several lines: line ends stay, tabs become spaces, the rest is as in [`line()`].
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|char| is_unsafe(char) && char != '\n') {
+    let mut safe = safe_front(text);
+    if safe == text.len() {
         return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    let mut rest = text;
+    loop {
+        out.push_str(&rest[..safe]);
+        rest = &rest[safe..];
+        let Some(char) = rest.chars().next() else { return Cow::Owned(out) };
+        rest = &rest[char.len_utf8()..];
         match char {
-            '\n' => out.push('\n'),
             '\t' => out.push_str("    "),
-            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' if rest.starts_with('\n') => {}
             _ => push(&mut out, char),
         }
+        safe = safe_front(rest);
     }
-    Cow::Owned(out)
+}
+
+/// Returns the length of the lines at the front in which nothing has to be escaped.
+fn safe_front(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    let mut at = 0;
+    loop {
+        // Compilers make vector instructions of this.
+        while let Some(chunk) = bytes[at..].first_chunk::<16>()
+            && chunk.iter().fold(true, |all, byte| all & is_plain(byte))
+        {
+            at += chunk.len();
+        }
+        at += bytes[at..].iter().take_while(|byte| is_plain(byte)).count();
+        match text[at..].chars().next() {
+            Some(char) if !char.is_ascii() && !is_unsafe(char) => at += char.len_utf8(),
+            _ => return at,
+        }
+    }
 }
 
 /// Returns a text that goes into a file, which somebody may show on a terminal: control characters and

@@ -76,7 +76,7 @@ impl MarkdownText<'_> {
         if !self.has_tools && message.get_str("role").as_deref() == Role::ToolResult.name() {
             return Ok(());
         }
-        let mut title = Some(format!("## {number} {} - {}\n\n", inline(&title_words(message)), inline(id)));
+        let mut title = Some(format!("## {number} {} - {}\n\n", inline(&title_words(message).1), inline(id)));
         let mut is_cut = false;
         parts(message, &mut |kind, text| {
             let text = text.trim_end_matches('\n');
@@ -118,8 +118,11 @@ fn fenced(output: &mut Output, mark: &str, text: &str) -> io::Result<()> {
     let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     push(output, mark, &fence)?;
-    for line in text.split('\n') {
-        push(output, mark, line)?;
+    if mark.is_empty() {
+        output.text(text)?;
+        output.text("\n")?;
+    } else {
+        text.split('\n').try_for_each(|line| push(output, mark, line))?;
     }
     push(output, mark, &fence)?;
     output.text("\n")

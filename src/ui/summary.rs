@@ -24,6 +24,8 @@ pub(crate) struct MigrationRow<'a> {
     to: Option<u32>,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    backup: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ReportRow<'a>>,
 }
 
@@ -32,7 +34,8 @@ impl<'a> MigrationRow<'a> {
     pub(crate) fn new(path: &Path, outcome: &MigratedFile, failure: Option<&'a Failure>) -> Self {
         let MigratedFile { from, to, status, .. } = *outcome;
         let error = failure.map(ReportRow::from);
-        Self { path: path.display().to_string(), from, to, status: status.name(), error }
+        let backup = outcome.backup.as_ref().map(|backup| backup.display().to_string());
+        Self { path: path.display().to_string(), from, to, status: status.name(), backup, error }
     }
 }
 
@@ -51,8 +54,12 @@ fn table(files: &[(&Path, &MigratedFile)], screen: &Screen) -> String {
     let listed: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != MigrationStatus::Current).collect();
     let mut out = String::new();
     if !listed.is_empty() {
+        let has_backups = listed.iter().any(|(_, outcome)| outcome.backup.is_some());
         let row = |&&(path, outcome): &&(&Path, &MigratedFile)| {
-            vec![outcome.status.name().to_owned(), version(outcome, screen), path.display().to_string()]
+            let mut row = vec![outcome.status.name().to_owned(), version(outcome, screen)];
+            row.extend(has_backups.then(|| backup(outcome)));
+            row.push(path.display().to_string());
+            row
         };
         let widest = |of: &dyn Fn(&Path, &MigratedFile) -> usize| {
             listed.iter().map(|(path, outcome)| of(path, outcome)).max().unwrap_or(0)
@@ -60,27 +67,38 @@ fn table(files: &[(&Path, &MigratedFile)], screen: &Screen) -> String {
         let status = Column::Whole("status", widest(&|_, outcome| outcome.status.name().len()));
         let version = Column::Whole("version", widest(&|_, outcome| fit::width(&version(outcome, screen))));
         let path = Column::Text("file", widest(&|path, _| fit::width(&escape::line(&path.display().to_string()))));
-        let mut listing = Listing::new(&[status, version, path], screen);
+        let mut columns = vec![status, version];
+        columns
+            .extend(has_backups.then(|| Column::Whole("original", widest(&|_, outcome| fit::width(&backup(outcome))))));
+        columns.push(path);
+        let last = columns.len() - 1;
+        let mut listing = Listing::new(&columns, screen);
         for piece in listed.chunks(CHUNK) {
             let mut rows: Vec<_> = piece.iter().map(row).collect();
             listing.arrange(&rows);
             for row in &mut rows {
                 // Of a path the end is of most use.
-                let path = escape::line(&row[2]);
-                row[2] = fit::cut_front(&path, listing.room(2).unwrap_or(0), screen.paint.ascii).into_owned();
+                let path = escape::line(&row[last]);
+                row[last] = fit::cut_front(&path, listing.room(last).unwrap_or(0), screen.paint.ascii).into_owned();
             }
             out.push_str(&listing.rows(rows));
         }
         out.push_str(&listing.foot());
     }
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<MigrationStatus, usize> = BTreeMap::new();
     for (_, outcome) in files {
-        *counts.entry(outcome.status.name()).or_default() += 1;
+        *counts.entry(outcome.status).or_default() += 1;
     }
-    let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {}", status.words())).collect();
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
     out.push_str(&screen.folded(&format!("{}{counts}\n", counted(files.len(), "file", "files")), 2));
     out
+}
+
+/// Returns the name of the copy of the old file, if there is one.
+fn backup(outcome: &MigratedFile) -> String {
+    let name = outcome.backup.as_ref().and_then(|backup| backup.file_name());
+    name.map(|name| escape::line(&name.to_string_lossy()).into_owned()).unwrap_or_default()
 }
 
 fn version(outcome: &MigratedFile, screen: &Screen) -> String {

@@ -21,6 +21,7 @@ usage: cargo bench --bench generate -- PROFILE [OPTIONS] OUT
 
 PROFILE  what it holds                                         default
   text   a coding session, 2.7 kB an entry                     160 MB
+  real   a coding session with the lengths of a real one, 2.4 kB an entry  160 MB
   image  a coding session with screenshots of 0.1 to 2 MB      77 MB
   small  a terse coding session, 0.7 kB an entry               200 000 entries
   deep   one chain of small entries                            1 000 000 entries

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts the instructions of three fixed runs with callgrind, and fails if one takes over 10 % more
+# Counts the instructions of some fixed runs with callgrind, and fails if one takes over 10 % more
 # than is stored in instructions.tsv beside this script.
 #
 # usage: instructions.sh BIN [WORKDIR]
@@ -48,11 +48,18 @@ runs=(
   "tree-jsonl text tree --filter all --format jsonl"
   "tree-text small tree --filter all"
   "check text check"
+  "tree-jsonl-real real tree --filter all --format jsonl"
+  "tree-jsonl-small small tree --filter all --format jsonl"
+  "check-real real check"
+  "check-small small check"
+  "context-real real context"
+  "llm-real real context --format llm"
+  "stats-real real context --stats"
 )
 
 mkdir -p -- "$workdir"
 cd -- "$workdir"
-for profile in text small; do
+for profile in text small real; do
   [ -e "$profile.jsonl" ] && continue
   (cd -- "$here" && "${generator[@]}" "$profile" --size 4M "$workdir/$profile.part") >&2 || exit 2
   mv -- "$profile.part" "$profile.jsonl"
@@ -89,7 +96,7 @@ for run in "${runs[@]}"; do
   }
   awk -v name="$name" -v now="$now" -v before="$before" 'BEGIN {
     over = now > before * 1.1
-    printf "%-10s %12d instructions, %12d stored, %+.2f %%%s\n", name, now, before, (now / before - 1) * 100, over ? ": too many" : ""
+    printf "%-16s %12d instructions, %12d stored, %+.2f %%%s\n", name, now, before, (now / before - 1) * 100, over ? ": too many" : ""
     exit over
   }' || worst=1
 done

@@ -39,6 +39,9 @@ pub mod store;
 pub enum Profile {
     /// Prompts, answers, and tool results that hold source code: 2.7 kB an entry.
     Text,
+    /// As `Text`, with the lengths and kinds of a real session, half of whose bytes are source code that is read,
+    /// written or changed: 2.4 kB an entry.
+    Real,
     /// As `Text`, with base64 screenshots of 100 kB to 2 MB that make up nearly all of the bytes.
     Image,
     /// As `Text`, with little text: 0.7 kB an entry.
@@ -103,6 +106,7 @@ pub fn write(profile: Profile, options: &Options, out: &mut impl Write) -> io::R
     let session = Session::start(out, options, goal)?;
     match profile {
         Profile::Text => Conversation::new(session, &pool, Sizes::TEXT).finish(),
+        Profile::Real => Conversation::new(session, &pool, Sizes::REAL).finish(),
         Profile::Image => Conversation::new(session, &pool, Sizes::IMAGE).finish(),
         Profile::Small => Conversation::new(session, &pool, Sizes::SMALL).finish(),
         Profile::Mega => mega::write(Conversation::new(session, &pool, Sizes::TEXT)),
@@ -123,6 +127,7 @@ impl Profile {
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "text" => Self::Text,
+            "real" => Self::Real,
             "image" => Self::Image,
             "small" => Self::Small,
             "deep" => Self::Deep,
@@ -134,7 +139,7 @@ impl Profile {
 
     fn usual_goal(self) -> Goal {
         match self {
-            Self::Text => Goal::Bytes(160_000_000),
+            Self::Text | Self::Real => Goal::Bytes(160_000_000),
             Self::Image => Goal::Bytes(77_000_000),
             Self::Small => Goal::Entries(200_000),
             Self::Deep => Goal::Entries(1_000_000),

@@ -12,10 +12,13 @@
 #            (default: /tmp/session-tree-bench)
 #
 # Environment: GEN       command that generates (default: cargo bench --quiet --bench generate --)
-#              SESSIONS  which of "text160 image77 small147 text1 deep1m bushy" (default: all)
+#              STAGES    command that measures stages (default: cargo bench --quiet --bench stages --)
+#              SESSIONS  which of "text160 real160 image77 small147 text1 deep1m bushy" (default: all)
+#              REAL      a session file, whose entries are repeated to 190 MB as session `repeated` (default: none)
 #              RUNS      of session-tree and wc (default 15); jq gets 5, the agents 3
 #
-# Needs hyperfine, jq and GNU time (Debian packages: hyperfine jq time).
+# Needs hyperfine, jq and GNU time (Debian packages: hyperfine jq time). With the Python package pysimdjson the parser
+# is also measured beside that of simdjson.
 set -euo pipefail
 export LC_ALL=C
 
@@ -37,7 +40,10 @@ workdir=$(realpath -m -- "${3:-/tmp/session-tree-bench}")
 package=$(realpath -- "$(dirname -- "$0")/../..")
 load=$(cut -d ' ' -f 1 /proc/loadavg)
 runs=${RUNS:-15}
-read -ra sessions <<<"${SESSIONS:-text160 image77 small147 text1 deep1m bushy}"
+read -ra sessions <<<"${SESSIONS:-text160 real160 image77 small147 text1 deep1m bushy}"
+real=${REAL:+$(realpath -- "$REAL")}
+sessions+=(${real:+repeated})
+read -ra stages <<<"${STAGES:-cargo bench --quiet --bench stages --}"
 read -ra generator <<<"${GEN:-cargo bench --quiet --bench generate --}"
 
 for tool in hyperfine jq /usr/bin/time; do
@@ -67,6 +73,7 @@ jq_row='{id, parentId, type, role: .message.role?, timestamp, text: ((.message.c
   | if type == "string" then . else map(.text? // "") | join(" ") end)[0:200]}'
 declare -A generate=(
   [text160]="text --size 160M"
+  [real160]="real --size 160M"
   [image77]="image --size 77M"
   [small147]="small --entries 200000"
   [text1]="text --size 1M"
@@ -78,7 +85,7 @@ declare -A median range memory own_clock
 main() {
   local session
   for session in "${sessions[@]}"; do
-    [ -n "${generate[$session]:-}" ] || {
+    [ -n "${generate[$session]:-}" ] || [ "$session" = repeated ] || {
       echo "error: no session is called \`$session\`" >&2
       exit 2
     }
@@ -91,12 +98,22 @@ main() {
     "$(quoted "$bin") --version" >&2
   print_machine
   print_times
+  print_commands
+  print_parsers
   print_memory
 }
 
 provide() {
   local file=$workdir/$1.jsonl profile
   [ -e "$file" ] && return
+  if [ "$1" = repeated ]; then
+    local at
+    for ((at = 190000000 / $(stat -c %s -- "$real"); at > 0; at--)); do
+      tail -n +2 -- "$real"
+    done | cat <(head -n 1 -- "$real") - >"$file.part"
+    mv -- "$file.part" "$file"
+    return
+  fi
   read -ra profile <<<"${generate[$1]}"
   (cd "$package" && "${generator[@]}" "${profile[@]}" "$file.part") >&2
   mv -- "$file.part" "$file"
@@ -113,6 +130,13 @@ measure() {
   take_memory "$session jq" jq -c "$jq_row" "$file"
   take_times "$session" "$runs" 3 ours "$ours" wc "wc -l $(quoted "$file")"
   take_times "$session" 5 1 jq "$jq_rows"
+  case $session in
+    text160 | real160 | small147 | repeated)
+      take_times "$session" "$runs" 3 load "$(ours_for "$session" load)" label "$(ours_for "$session" label)" \
+        check "$(ours_for "$session" check)" llm "$(ours_for "$session" llm)" \
+        context "$(ours_for "$session" context)" stats "$(ours_for "$session" stats)"
+      ;;
+  esac
   [ -n "$peer" ] || return 0
   for agent in pi omp; do
     take_memory "$session $agent" timeout 600 "$peer" time "$agent" "$file"
@@ -125,6 +149,18 @@ measure() {
     take_times "$session" 3 0 "$agent" "$(quoted "$peer") time $agent $(quoted "$file")"
     own_clock["$session $agent"]=$(loading <"$results/$session-$agent.stdout")
   done
+}
+
+# ours_for SESSION NAME: a command for hyperfine; `load` reads everything and prints nothing.
+ours_for() {
+  local words
+  case $2 in
+    load) words="tree --filter labeled-only" ;;
+    label | check | context) words=$2 ;;
+    llm) words="context --format llm" ;;
+    stats) words="context --stats" ;;
+  esac
+  echo "$(quoted "$bin") $words $(quoted "$workdir/$1.jsonl")"
 }
 
 # The seconds that the agent itself counts for opening the file and building the tree.
@@ -148,7 +184,8 @@ take_times() {
     commands+=("$2")
     shift 2
   done
-  hyperfine -N --style basic --warmup "$warmup" --runs "$count" --export-json "$json" \
+  # A check that finds something says 1.
+  hyperfine -N --style basic --ignore-failure --warmup "$warmup" --runs "$count" --export-json "$json" \
     "${extra[@]}" "${names[@]}" "${commands[@]}" >&2
   for index in "${!commands[@]}"; do
     name=${names[2 * index + 1]}
@@ -205,6 +242,57 @@ print_times() {
   echo
   echo "\`session-tree --version\`: $(seconds "$(jq '.results[0].median' "$results/version.json")")." \
     "The agents' times hold the start of their runtime and a copy of the file; their loading alone, by their own clock, is below."
+  echo
+}
+
+print_commands() {
+  local session name printed
+  echo "| session | \`wc -l\` | \`tree --filter labeled-only\` | \`label\` | \`check\` | \`context --format llm\` | \`context\` | \`context --stats\` |"
+  echo "|---|--:|--:|--:|--:|--:|--:|--:|"
+  for session in "${sessions[@]}"; do
+    [ -n "${median["$session load"]:-}" ] || continue
+    printf '| %s | %s |' "$session" "$(seconds "${median["$session wc"]}")"
+    for name in load label check llm context stats; do
+      printf ' %s (%s wc' "$(seconds "${median["$session $name"]}")" "$(ratio "${median["$session $name"]}" "${median["$session wc"]}")"
+      case $name in
+        llm | context)
+          printed=$(eval "$(ours_for "$session" "$name")" | wc -c)
+          awk -v n="$printed" -v t="${median["$session $name"]}" 'BEGIN { printf ", %.0f MB/s of %.0f MB printed", n / t / 1e6, n / 1e6 }'
+          ;;
+        stats) printf ', %s the load' "$(ratio "${median["$session stats"]}" "${median["$session load"]}")" ;;
+      esac
+      printf ') |'
+    done
+    echo
+  done
+  echo
+}
+
+# The parser alone, on one core and in memory that is warm, beside the DOM of simdjson, a line at a time.
+print_parsers() {
+  local session ours theirs
+  echo "| session | parser | simdjson |"
+  echo "|---|--:|--:|"
+  for session in text160 real160 small147 repeated; do
+    [ -n "${median["$session ours"]:-}" ] || continue
+    ours=$(cd "$package" && "${stages[@]}" "$workdir/$session.jsonl" --runs 5 | awk -F'|' '$2 ~ /envelope/ { print $4 }')
+    theirs=$(python3 - "$workdir/$session.jsonl" 2>/dev/null <<'END' || echo –
+import sys, time, simdjson
+
+lines = open(sys.argv[1], "rb").read().splitlines()
+parser = simdjson.Parser()
+
+def once():
+    start = time.perf_counter()
+    for line in lines:
+        parser.parse(line)
+    return time.perf_counter() - start
+
+print(f"{sum(map(len, lines)) / min(once() for _ in range(5)) / 1e6:.0f}")
+END
+    )
+    echo "| $session | $((ours)) MB/s | $theirs MB/s |"
+  done
   echo
 }
 

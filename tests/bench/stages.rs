@@ -1,5 +1,5 @@
 //! Measures what the stages of `tree --filter all --format jsonl` take, one by one and on one
-//! thread, on a made-up session.
+//! thread, on a made-up session or on a file.
 //!
 //! ```sh
 //! cargo bench --bench stages -- text --size 16M
@@ -11,6 +11,7 @@
 
 use std::env;
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -30,9 +31,10 @@ use profile::{Goal, Options, Profile};
 mod profile;
 
 const USAGE: &str = "\
-usage: cargo bench --bench stages -- PROFILE [--size N] [--runs N]
+usage: cargo bench --bench stages -- PROFILE|FILE [--size N] [--runs N]
 
-PROFILE    text, image, small, deep, bushy or mega: see `cargo bench --bench generate -- --help`
+PROFILE    text, real, image, small, deep, bushy or mega: see `cargo bench --bench generate -- --help`
+FILE       a session, with a `/` in its name
 --size N   about so many bytes (suffix M = 1 000 000; default 16M)
 --runs N   how often each stage is run (default 9)
 ";
@@ -44,11 +46,11 @@ fn main() -> ExitCode {
         print!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let Some((profile, size, runs)) = parse(&arguments) else {
+    let Some((input, runs)) = parse(&arguments) else {
         eprint!("{USAGE}");
         return ExitCode::from(2);
     };
-    match measure(profile, size, runs) {
+    match measure(&input, runs) {
         Ok(table) => {
             print!("{table}");
             ExitCode::SUCCESS
@@ -60,8 +62,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(arguments: &[String]) -> Option<(Profile, u64, u32)> {
-    let profile = Profile::from_name(&arguments[0])?;
+/// What is measured.
+enum Input {
+    MadeUp(Profile, u64),
+    File(PathBuf),
+}
+
+fn parse(arguments: &[String]) -> Option<(Input, u32)> {
+    let name = &arguments[0];
     let (mut size, mut runs) = (16_000_000, 9);
     for pair in arguments[1..].chunks(2) {
         match pair {
@@ -75,14 +83,22 @@ fn parse(arguments: &[String]) -> Option<(Profile, u64, u32)> {
             _ => return None,
         }
     }
-    Some((profile, size, runs))
+    let input =
+        if name.contains('/') { Input::File(name.into()) } else { Input::MadeUp(Profile::from_name(name)?, size) };
+    Some((input, runs))
 }
 
-fn measure(profile: Profile, size: u64, runs: u32) -> Result<String, String> {
-    let options = Options { goal: Some(Goal::Bytes(size)), ..Options::default() };
-    let mut file = NamedTempFile::new().map_err(|error| error.to_string())?;
-    let stats = profile::write(profile, &options, &mut file).map_err(|error| error.to_string())?;
-    let open = || Source::open(file.path()).map_err(|error| error.to_string());
+fn measure(input: &Input, runs: u32) -> Result<String, String> {
+    let mut made_up = NamedTempFile::new().map_err(|error| error.to_string())?;
+    let path = match input {
+        Input::File(path) => path,
+        Input::MadeUp(profile, size) => {
+            let options = Options { goal: Some(Goal::Bytes(*size)), ..Options::default() };
+            profile::write(*profile, &options, &mut made_up).map_err(|error| error.to_string())?;
+            made_up.path()
+        }
+    };
+    let open = || Source::open(path).map_err(|error| error.to_string());
     let source = open()?;
     let framing = shortest(runs, || frame(&source, |_| ()));
     let mut scan = Scan::default();
@@ -114,12 +130,13 @@ fn measure(profile: Profile, size: u64, runs: u32) -> Result<String, String> {
         ("render", render, "order of display, and the rows as JSON"),
         ("together", preview + render, ""),
     ];
-    let mut out = format!("{} entries, {} bytes, one thread, shortest of {runs}\n\n", stats.entries, stats.bytes);
+    let (entries, bytes) = (session.len(), source.len());
+    let mut out = format!("{entries} entries, {bytes} bytes, one thread, shortest of {runs}\n\n");
     out.push_str("| stage | ms | MB/s | ns an entry | what |\n|---|--:|--:|--:|---|\n");
     for (name, time, what) in stages {
         let (ms, seconds) = (time.as_secs_f64() * 1e3, time.as_secs_f64().max(1e-9));
         #[allow(clippy::cast_precision_loss, reason = "figures for people")]
-        let (speed, each) = (stats.bytes as f64 / 1e6 / seconds, seconds * 1e9 / stats.entries.max(1) as f64);
+        let (speed, each) = (bytes as f64 / 1e6 / seconds, seconds * 1e9 / entries.max(1) as f64);
         out.push_str(&format!("| {name} | {ms:.1} | {speed:.0} | {each:.0} | {what} |\n"));
     }
     Ok(out)

@@ -62,6 +62,15 @@ def first():
     return text(lines)
 
 
+def damaged():
+    """A session with NUL bytes, two records on one line, a copy of a line, and no line end."""
+    lines = current().splitlines()
+    lines[3] = b"\0" * 600 + lines[3]
+    lines[6:8] = [lines[6] + lines[7]]
+    lines.insert(9, lines[4])
+    return b"\n".join(lines)
+
+
 def text(lines):
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode()
 
@@ -89,7 +98,7 @@ class Scenario:
     @property
     def form(self):
         """Gives the option for one object a line."""
-        return ["--format=jsonl"] if self.command == "migrate" else ["--json"]
+        return ["--format=jsonl"] if self.command in ("migrate", "check") else ["--json"]
 
     def argv(self, binary):
         limit = [] if self.room is None else ["prlimit", f"--fsize={len(self.old) + self.room}", "--"]
@@ -119,6 +128,8 @@ def all_scenarios():
     on, old, older = current(), second(), first()
     there, user = f"e{3:07x}", f"e{5:07x}"
     no_rename = ("renameat2:error=EINVAL",)
+    # The answers of these sessions say nothing of their cost.
+    sound = ("--allow", "no-usage")
     return [
         Scenario("label", "append", on, "label", SESSION, there, MARK),
         Scenario("label, no room", "append", on, "label", SESSION, there, MARK, room=40),
@@ -138,6 +149,10 @@ def all_scenarios():
                  before=no_rename),
         Scenario("migrate --backup, no room", "replace", older, "migrate", SESSION, "--backup", backup=True, room=99),
         Scenario("migrate --output", "create", old, "migrate", SESSION, "--output", "new.jsonl", output="new.jsonl"),
+        Scenario("check --fix", "replace", damaged(), "check", SESSION, "--fix", *sound, backup=True),
+        Scenario("check --fix, by a link", "replace", damaged(), "check", SESSION, "--fix", *sound, backup=True,
+                 before=no_rename),
+        Scenario("check --fix, no room", "replace", damaged(), "check", SESSION, "--fix", *sound, backup=True, room=-500),
         Scenario("label into version 1", "replace", older, "label", SESSION, "@", MARK),
         Scenario("label into version 2", "replace", old, "label", SESSION, user, MARK),
     ]

@@ -64,7 +64,11 @@ class Expected:
     def __init__(self, scenario, tracer, binary, fresh):
         self.scenario = scenario
         self.migrated = scenario.old
-        if scenario.change == "replace":
+        if scenario.command == "check":
+            folder = fresh()
+            tracer.run([binary, *scenario.args], folder)
+            self.migrated = read(folder, SESSION)
+        elif scenario.change == "replace":
             folder = fresh()
             tracer.run([binary, "migrate", SESSION, "--output", "form"], folder)
             self.migrated = read(folder, "form")
@@ -84,7 +88,7 @@ class Expected:
         self.free = free(self.lines, self.migrated)
         self.made = [shape(read(folder, name), scenario.old) for name in made_files(folder)]
         assert self.shape is not None and None not in self.made
-        assert bool(self.shape or self.made) != (scenario.command == "migrate" and not scenario.output)
+        assert bool(self.shape or self.made) != (scenario.command in ("migrate", "check") and not scenario.output)
 
     def state(self, folder):
         """Says what the command left: the old, the new, or worse."""
@@ -254,7 +258,7 @@ def check_around(expected, injection, folder, state):
     if state == NEW and is_sync and not injection.is_signal and "--hook" in scenario.args:
         if b'"type":"session_tree"' not in (read(folder + HOOKED) or b""):
             yield "hook: it is not told of the change"
-    if state == NEW and scenario.command == "migrate" and os.stat(os.path.join(folder, SESSION)).st_mtime != TIME:
+    if state == NEW and scenario.command in ("migrate", "check") and os.stat(os.path.join(folder, SESSION)).st_mtime != TIME:
         yield "bytes: the time of the file changed"
 
 

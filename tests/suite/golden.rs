@@ -286,7 +286,7 @@ fn contexts_hold_the_settings_of_the_agents() {
 #[test]
 fn stats_count_the_messages_of_the_agents_by_role() {
     for_each_context(|case, _, context, expected, what| {
-        let stats = stats::measure(&mut Bodies::new(&case.session), context).unwrap();
+        let stats = stats::measure(&mut Bodies::new(&case.session), context, 1).unwrap();
         let mut theirs = BTreeMap::<_, usize>::new();
         for message in case.values(&expected["messages"]) {
             let role = message["role"].as_str().unwrap().to_owned();
@@ -322,7 +322,7 @@ fn usage_is_the_sum_of_what_stands_in_the_files() {
             }
         }
         let context = context::build(&mut bodies, case.session.leaf()).unwrap();
-        let usage = stats::measure(&mut bodies, &context).unwrap().usage;
+        let usage = stats::measure(&mut bodies, &context, 1).unwrap().usage;
         let assistant = usage.sources.iter().find(|source| source.name == "assistant");
         let found = assistant.map(|source| (source.entries, source.amounts.input, source.amounts.cost));
         assert_eq!(found.unwrap_or_default(), expected, "{}", case.name);

@@ -80,7 +80,7 @@ fn measure(args: &ContextArgs, app: &App, file: &Named, sum: &FamilySum, jobs: u
     let context = held::build(&mut bodies, session.leaf(), args.sent.rules(None))?;
     let mut problems = session.problems.list();
     problems.extend(context.problems.list());
-    let (part, stats) = measure_part(args.all, &mut bodies, &context)?;
+    let (part, stats) = measure_part(args.all, &mut bodies, &context, jobs)?;
     let name = SessionName::new(args.sessions.name(&file.path), &session);
     let row = SessionPart { session: Some(name), row: StatsRow::new(&session, part, &stats) };
     let object = if args.format.is_json() { serde_json::to_vec(&row)? } else { Vec::new() };

@@ -1,7 +1,7 @@
 //! Baselines: files that list known findings, one JSON object per line, which `check` then ignores.
 //!
-//! A finding is identified by file, code and entry, or by its line if it is not about an entry. Session
-//! files only grow, so that both stay the same.
+//! A finding is identified by file, code and entry, or by a hash of its line if it is not about an entry: both
+//! stay the same when lines before it come or go. Files of before name such lines by their numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -22,11 +22,17 @@ const FIRST: &str = r#"{"type":"session-tree/baseline","version":1}"#;
 
 const DOING: &str = "cannot read the baseline";
 
+/// How many lines that match nothing any more are named.
+const TOLD: usize = 3;
+
 /// What identifies a finding in its file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct KnownFinding {
     code: Code,
     entry: Option<Box<str>>,
+    /// The hash of the line.
+    hash: Option<u64>,
+    /// The number of the line, in files of before.
     line: u32,
 }
 
@@ -73,15 +79,47 @@ impl Baseline {
             let code = entry.get_str("code").and_then(|code| Code::find(&code));
             let (Some(path), Some(code)) = (entry.get_str("path"), code) else { return Err(not_a_baseline()) };
             let line = entry.get("line").and_then(|line| std::str::from_utf8(line.bytes()).ok()?.parse().ok());
+            let hash = entry.get_str("lineHash").and_then(|hash| u64::from_str_radix(&hash, 16).ok());
             let entry = entry.get_str("entryId").map(Box::from);
-            known.insert(&path, KnownFinding { code, entry, line: line.unwrap_or(0) });
+            known.insert(&path, KnownFinding { code, entry, hash, line: line.unwrap_or(0) });
         }
         Ok(known)
     }
 
     /// Returns whether a finding in a file is known.
     pub(crate) fn knows(&self, path: &str, checked: &Checked, finding: &RawFinding) -> bool {
-        self.0.get(own_path(path)).is_some_and(|known| known.contains(&KnownFinding::of(checked, finding)))
+        self.find(path, checked, finding).is_some()
+    }
+
+    /// Adds what another baseline knows of a finding, if that is known there.
+    pub(crate) fn add_known(&mut self, other: &Self, path: &str, checked: &Checked, finding: &RawFinding) {
+        if let Some(known) = other.find(path, checked, finding) {
+            self.insert(own_path(path), known.clone());
+        }
+    }
+
+    fn find(&self, path: &str, checked: &Checked, finding: &RawFinding) -> Option<&KnownFinding> {
+        let known = self.0.get(own_path(path))?;
+        let key = KnownFinding::of(checked, finding);
+        let by_number = || known.get(&KnownFinding { hash: None, line: finding.line, ..key.clone() });
+        known.get(&key).or_else(|| if key.entry.is_none() { by_number() } else { None })
+    }
+
+    /// Returns what is listed for files that `is_checked`, and was not found again: its number, and the first
+    /// ones in words.
+    pub(crate) fn stale(&self, found: &Self, is_checked: &dyn Fn(&str) -> bool) -> (usize, Vec<String>) {
+        let mut words = Vec::new();
+        let mut count = 0;
+        for (path, known) in self.0.iter().filter(|(path, _)| is_checked(path)) {
+            let again = found.0.get(path);
+            for key in known.iter().filter(|key| again.is_none_or(|again| !again.contains(key))) {
+                count += 1;
+                if words.len() < TOLD {
+                    words.push(key.words(path));
+                }
+            }
+        }
+        (count, words)
     }
 
     /// Adds a finding.
@@ -119,9 +157,10 @@ impl Baseline {
             }
             let mut known = Object::new(&mut text);
             known.str("path", path).str("code", key.code.id());
-            match &key.entry {
-                Some(entry) => known.str("entryId", entry),
-                None => known.number("line", key.line),
+            match (&key.entry, key.hash) {
+                (Some(entry), _) => known.str("entryId", entry),
+                (None, Some(hash)) => known.str("lineHash", &format!("{hash:016x}")),
+                (None, None) => known.number("line", key.line),
             };
         }
         text.push(b'\n');
@@ -132,8 +171,18 @@ impl Baseline {
 impl KnownFinding {
     fn of(checked: &Checked, finding: &RawFinding) -> Self {
         let entry = checked.entry_id(finding).map(Box::from);
-        let line = if entry.is_some() { 0 } else { finding.line };
-        Self { code: finding.code, entry, line }
+        let hash = if entry.is_some() { None } else { checked.line_hash(finding) };
+        let line = if entry.is_some() || hash.is_some() { 0 } else { finding.line };
+        Self { code: finding.code, entry, hash, line }
+    }
+
+    fn words(&self, path: &str) -> String {
+        let place = match (&self.entry, self.hash) {
+            (Some(entry), _) => format!("at `{entry}`"),
+            (None, Some(hash)) => format!("on the line {hash:016x}"),
+            (None, None) => format!("on line {}", self.line),
+        };
+        format!("{} in {path} {place}", self.code.id())
     }
 }
 
@@ -145,4 +194,65 @@ fn own_path(path: &str) -> &str {
 fn not_a_baseline() -> Error {
     let hint = "`--update-baseline` writes one; it does not replace other files";
     Error::usage("it is not a baseline of `check`", hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Baseline, Checked, FIRST, Source};
+    use crate::core::check;
+
+    const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/"}"#;
+    const FIRST_ENTRY: &str = r#"{"type":"custom","id":"a","parentId":null,"timestamp":"2026-01-05T10:00:00.000Z"}"#;
+
+    fn checked(lines: &[&str]) -> Checked {
+        check::check(Source::spool(format!("{}\n", lines.join("\n")).as_bytes()).unwrap(), None, 1).unwrap()
+    }
+
+    fn of(checked: &Checked) -> Baseline {
+        let mut known = Baseline::default();
+        checked.found.iter().for_each(|finding| known.add("s.jsonl", checked, finding));
+        known
+    }
+
+    /// Returns the lines of findings that a baseline does not know.
+    fn unknown(known: &Baseline, checked: &Checked) -> Vec<u32> {
+        let is_new = |finding: &&check::RawFinding| !known.knows("s.jsonl", checked, finding);
+        checked.found.iter().filter(is_new).map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn a_damaged_line_is_known_wherever_it_stands() {
+        let known = of(&checked(&[HEADER, "damaged", FIRST_ENTRY]));
+        let mut text = Vec::new();
+        known.write(&mut text).unwrap();
+        let line = r#"{"path":"s.jsonl","code":"E005","lineHash":"28c77fc5af01e3ac"}"#;
+        assert_eq!(String::from_utf8(text.clone()).unwrap(), format!("{FIRST}\n{line}\n"));
+        let known = Baseline::read(&text[..]).unwrap();
+        assert_eq!(unknown(&known, &checked(&[HEADER, FIRST_ENTRY, "", "damaged\r", FIRST_ENTRY, "other"])), [5, 6]);
+        // A file that is no session has lines, too.
+        let foreign = checked(&["text"]);
+        assert_eq!(unknown(&of(&foreign), &foreign), [0; 0]);
+        assert_eq!(unknown(&of(&foreign), &checked(&["other"])), [1]);
+    }
+
+    #[test]
+    fn lines_are_known_by_their_numbers_in_files_of_before() {
+        let text = format!("{FIRST}\n{}\n", r#"{"path":"s.jsonl","code":"E005","line":2}"#);
+        let known = Baseline::read(text.as_bytes()).unwrap();
+        assert_eq!(unknown(&known, &checked(&[HEADER, "damaged", FIRST_ENTRY, "damaged"])), [4]);
+        let mut out = Vec::new();
+        known.write(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+    }
+
+    #[test]
+    fn what_is_listed_in_vain_is_told() {
+        let known = of(&checked(&[HEADER, "damaged", "other", FIRST_ENTRY]));
+        let now = checked(&[HEADER, "other", FIRST_ENTRY]);
+        let mut found = Baseline::default();
+        now.found.iter().for_each(|finding| found.add_known(&known, "s.jsonl", &now, finding));
+        let stale = known.stale(&found, &|path| path == "s.jsonl");
+        assert_eq!(stale, (1, vec!["E005 in s.jsonl on the line 28c77fc5af01e3ac".to_owned()]));
+        assert_eq!(known.stale(&found, &|_| false), (0, Vec::new()));
+    }
 }

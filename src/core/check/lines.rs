@@ -8,8 +8,8 @@ use super::finding::{Detail, RawFinding};
 use crate::core::entry::header::{CURRENT, DeclaredVersion, Header, SLOT_SIZE};
 use crate::core::json::{Raw, ValueKind};
 use crate::core::read::inspect::{LineNotes, OddLine, Oddity};
-use crate::core::session::Session;
-use crate::core::time::Stamp;
+use crate::core::session::{NodeId, Session};
+use crate::core::time::{self, Stamp};
 
 /// What is odd about a header whose `id` is no file name.
 pub(super) const NOT_A_NAME: &str = "its `id` cannot be part of a file name";
@@ -156,4 +156,11 @@ fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, fou
 /// Returns a hash as the name of its file.
 pub(super) fn hex(hash: &[u8; 32]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the time of the nearest entry before a line that has one.
+pub(super) fn time_before(session: &Session, line: u32) -> String {
+    let from = session.nodes.partition_point(|node| node.line < line);
+    let before = (0..from).rev().take(64).filter_map(|at| session.stamp(NodeId(u32::try_from(at).ok()?)).ms());
+    time::iso(before.into_iter().next().or(session.header.stamp.ms()).unwrap_or(0))
 }

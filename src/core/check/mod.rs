@@ -22,10 +22,14 @@ mod tree;
 
 pub mod baseline;
 pub mod codes;
+pub mod fixes;
+pub mod mend;
 pub mod policy;
 pub mod why;
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::OnceLock;
 
 pub use codes::{Code, Severity};
 pub use finding::{Finding, RawFinding};
@@ -33,17 +37,21 @@ pub use finding::{Finding, RawFinding};
 use self::finding::Detail;
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
-use crate::core::read::inspect::LineNotes;
-use crate::core::read::load;
+use crate::core::read::inspect::{self, LineNotes};
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
+use crate::core::read::{line, load};
 use crate::core::session::Session;
 
 /// The result of checking a file.
 #[derive(Debug)]
 pub struct Checked {
     session: Option<Session>,
+    /// The file, for what is not a session.
+    source: Option<Source>,
     notes: LineNotes,
+    /// The hashes of the lines with findings that are not about an entry, made on first use.
+    hashes: OnceLock<HashMap<u32, u64>>,
     /// The findings, in the order of lines.
     pub found: Vec<RawFinding>,
 }
@@ -54,19 +62,21 @@ pub struct Checked {
 /// # Errors
 /// [`Error`] if the file cannot be read; that it is not a session is a finding.
 pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checked> {
+    let again = source.again()?;
     let (session, notes) = match Session::inspect(source, LoadOptions::INDEX_ONLY, jobs) {
         Ok(read) => read,
-        Err(error) => return no_session(error),
+        Err(error) => return no_session(error, again),
     };
+    drop(again);
     let mut found = Vec::new();
     lines::check(&session, &notes, blobs, &mut found);
     tree::check(&session, &notes, &mut found)?;
     context::check(&session, &notes, &mut found)?;
     found.sort_by_key(|finding| (finding.line, finding.code));
-    Ok(Checked { session: Some(session), notes, found })
+    Ok(Checked { session: Some(session), source: None, notes, hashes: OnceLock::new(), found })
 }
 
-fn no_session(error: Error) -> Result<Checked> {
+fn no_session(error: Error, source: Source) -> Result<Checked> {
     let (code, line, detail) = match error {
         Error::Empty => (Code::Empty, 1, Detail::Nothing),
         Error::NotASession { line, why: why @ (load::DAMAGED | load::NO_ID) } => {
@@ -77,7 +87,7 @@ fn no_session(error: Error) -> Result<Checked> {
         other => return Err(other),
     };
     let found = vec![RawFinding::new(code, line, None, detail)];
-    Ok(Checked { session: None, notes: LineNotes::default(), found })
+    Ok(Checked { session: None, source: Some(source), notes: LineNotes::default(), hashes: OnceLock::new(), found })
 }
 
 impl Checked {
@@ -103,6 +113,29 @@ impl Checked {
             [RawFinding { detail: Detail::Foreign(format), .. }] => Some(format),
             _ => None,
         }
+    }
+
+    /// Returns the hash of the line of a finding that is not about an entry; `None` if it cannot be read any
+    /// more.
+    pub(crate) fn line_hash(&self, finding: &RawFinding) -> Option<u64> {
+        let hashes = self.hashes.get_or_init(|| self.hash_lines().unwrap_or_default());
+        hashes.get(&finding.line).copied()
+    }
+
+    fn hash_lines(&self) -> Result<HashMap<u32, u64>> {
+        let lines: HashSet<u32> =
+            self.found.iter().filter(|finding| finding.node.is_none()).map(|finding| finding.line).collect();
+        let mut hashes = HashMap::new();
+        if let Some(source) = self.session.as_ref().map(|session| &session.source).or(self.source.as_ref()) {
+            line::each(source, |number, line| {
+                if lines.contains(&number) {
+                    let text = line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes);
+                    hashes.insert(number, inspect::hash(text));
+                }
+                hashes.len() < lines.len()
+            })?;
+        }
+        Ok(hashes)
     }
 
     /// Returns the id of the entry that a finding is about.

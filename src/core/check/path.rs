@@ -15,6 +15,8 @@ pub(crate) enum Continuation {
     Certain { node: NodeId, lost: u32 },
     /// Nowhere: the lost entry was a root.
     Root { lost: u32 },
+    /// Probably at this entry, the one before the damaged line, whose remains do not name a parent.
+    Before { node: NodeId, lost: u32 },
     /// Probably at this entry, the one before it in the file.
     Likely(NodeId),
     /// It is not known.
@@ -22,9 +24,10 @@ pub(crate) enum Continuation {
 }
 
 impl Continuation {
-    fn node(self) -> Option<NodeId> {
+    /// Returns the entry at which it goes on.
+    pub(super) fn node(self) -> Option<NodeId> {
         match self {
-            Self::Certain { node, .. } | Self::Likely(node) => Some(node),
+            Self::Certain { node, .. } | Self::Before { node, .. } | Self::Likely(node) => Some(node),
             Self::Root { .. } | Self::Unknown => None,
         }
     }
@@ -56,7 +59,8 @@ impl PathCuts {
                 match place.and_then(|lost| Some((lost, *ends.get(lost as usize)?))) {
                     Some((lost, ChainEnd::Entry(node))) => Continuation::Certain { node, lost },
                     Some((lost, ChainEnd::Root)) => Continuation::Root { lost },
-                    Some((_, ChainEnd::Unknown)) | None => before(orphan),
+                    Some((lost, ChainEnd::Unknown)) => before_line(session, notes, lost),
+                    None => before(orphan),
                 }
             });
             cuts.above.insert(orphan, above);
@@ -176,6 +180,14 @@ fn ends(session: &Session, notes: &LineNotes, lost: &HashMap<&str, u32>) -> Vec<
 /// Returns the entry before another one in the file as its probable parent.
 fn before(node: NodeId) -> Continuation {
     node.0.checked_sub(1).map_or(Continuation::Unknown, |before| Continuation::Likely(NodeId(before)))
+}
+
+/// Returns the entry before a damaged line as the probable parent of the entry that was on it.
+fn before_line(session: &Session, notes: &LineNotes, lost: u32) -> Continuation {
+    let line = notes.lost.get(lost as usize).map_or(0, |lost| lost.line);
+    let after = session.nodes.partition_point(|node| node.line < line);
+    let node = after.checked_sub(1).and_then(|before| u32::try_from(before).ok());
+    node.map_or(Continuation::Root { lost }, |node| Continuation::Before { node: NodeId(node), lost })
 }
 
 /// Finds roots that no agent starts a conversation with: answers, and entries without `parentId`, which

@@ -56,6 +56,10 @@ pub(crate) struct Judged {
     pub counts: Counts,
     /// What goes into a new baseline.
     pub known: Baseline,
+    /// What the baseline lists of it, and the name that it has there.
+    pub listed: Baseline,
+    /// The name of the file in the baseline, if it could be read.
+    pub name: Option<String>,
     /// What there is to print.
     pub found: Found,
     /// The format of a file that was passed over.
@@ -88,8 +92,16 @@ impl Counts {
 impl Judged {
     /// Returns that a file in a folder is of another format: nothing of it counts.
     pub(crate) fn passed_over(format: ForeignFormat) -> Self {
-        let found = Found::Few(Vec::new(), BTreeMap::new());
-        Self { counts: Counts::default(), known: Baseline::default(), found, passed_over: Some(format) }
+        Self { passed_over: Some(format), ..Self::new(Counts::default(), Found::Few(Vec::new(), BTreeMap::new())) }
+    }
+
+    fn new(counts: Counts, found: Found) -> Self {
+        Self { counts, known: Baseline::default(), listed: Baseline::default(), name: None, found, passed_over: None }
+    }
+
+    /// Returns that a file could not be read or written.
+    pub(crate) fn failed(error: Error) -> Self {
+        Self::new(Counts { files: 1, ..Counts::default() }, Found::Failed(error))
     }
 
     /// Returns how many findings a file counts for until it is printed; those of a file with so many
@@ -145,15 +157,17 @@ impl Policy {
     /// Decides what counts in a file, and puts it into words if it is little.
     pub(crate) fn judge(&self, path: &Path, checked: Result<Checked>) -> Judged {
         let mut counts = Counts { files: 1, ..Counts::default() };
-        let mut known = Baseline::default();
+        let (mut known, mut listed, mut own_name) = (Baseline::default(), Baseline::default(), None);
         let found = checked.and_then(|checked| {
             let name = self.name(path);
             for spot in &checked.found {
                 if self.updates && !self.allowed.contains(&spot.code) {
                     known.add(&name, &checked, spot);
                 }
+                listed.add_known(&self.known, &name, &checked, spot);
                 self.count(&name, &checked, spot, &mut counts);
             }
+            own_name = Some(name);
             if checked.found.len() > HELD {
                 return Ok(Found::Many(Box::new(checked)));
             }
@@ -164,7 +178,27 @@ impl Policy {
             })?;
             Ok(Found::Few(findings, seen))
         });
-        Judged { counts, known, found: found.unwrap_or_else(Found::Failed), passed_over: None }
+        let judged = Judged::new(counts, found.unwrap_or_else(Found::Failed));
+        Judged { known, listed, name: own_name, ..judged }
+    }
+
+    /// Returns how to decide whether a finding in a file is reported.
+    pub(crate) fn reports(&self, path: &Path) -> impl Fn(&Checked, &RawFinding) -> bool + use<'_> {
+        let name = self.name(path);
+        move |checked, spot| self.count(&name, checked, spot, &mut Counts::default())
+    }
+
+    /// Returns what the baseline lists of files that were checked, or are gone, and that was not found again: its
+    /// number, and the first ones in words.
+    pub(crate) fn stale(&self, listed: &Baseline, names: &BTreeSet<String>) -> (usize, Vec<String>) {
+        let Some(folder) = &self.folder else { return (0, Vec::new()) };
+        let mut is_gone: BTreeMap<String, bool> = BTreeMap::new();
+        let is_gone = RefCell::new(&mut is_gone);
+        let is_checked = |path: &str| {
+            let look = || !path.contains('\u{fffd}') && fs::symlink_metadata(folder.join(path)).is_err();
+            names.contains(path) || *is_gone.borrow_mut().entry(path.to_owned()).or_insert_with(look)
+        };
+        self.known.stale(listed, &is_checked)
     }
 
     /// Puts what counts in a file into words, in order. Returns how many findings of each code there

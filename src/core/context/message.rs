@@ -209,11 +209,9 @@ pub fn tokens(message: Raw<'_>) -> u64 {
             b"content" | b"blocks" if value.kind() == ValueKind::String => chars += bytes(Some(value)),
             b"content" | b"blocks" => {
                 for block in value.elements() {
-                    chars += ["text", "thinking", "name", "arguments"]
-                        .iter()
-                        .map(|name| bytes(block.get(name)))
-                        .sum::<u64>();
-                    images += u64::from(block.get_str("type").as_deref() == Some("image"));
+                    let [kind, texts @ ..] = block.pick(["type", "text", "thinking", "name", "arguments"]);
+                    chars += texts.into_iter().map(bytes).sum::<u64>();
+                    images += u64::from(kind.and_then(Raw::str).as_deref() == Some("image"));
                 }
             }
             b"files" => chars += value.elements().map(|file| bytes(file.get("content"))).sum::<u64>(),

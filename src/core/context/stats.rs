@@ -8,10 +8,13 @@ use std::collections::HashMap;
 use super::message;
 use super::usage::{self, Usage};
 use crate::core::context::{Context, ContextMessage, builder, held};
+use crate::core::entry::{Entry, usage as recorded};
 use crate::core::error::Result;
-use crate::core::session::NodeId;
+use crate::core::json::Raw;
 use crate::core::session::body::Bodies;
+use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
+use crate::parallel::Pool;
 
 /// The number and size of some messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,59 +74,172 @@ pub struct Stats {
     pub compaction: Option<CompactionSize>,
 }
 
-/// Returns the size of messages.
-pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<Size> {
+/// Returns the size of messages, measured on up to `jobs` threads.
+pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usize) -> Result<Size> {
     let mut size = Size::default();
     let mut scratch = Vec::new();
-    for item in items {
+    let stored = |item: &ContextMessage| if let ContextMessage::Stored(node) = *item { Some(node) } else { None };
+    let nodes: Vec<_> = items.iter().filter_map(stored).collect();
+    let measure = |_, entry: Entry<'_>| message::tokens(entry.message().unwrap_or(Raw::new(b"null")));
+    each(bodies.session(), &nodes, jobs, measure, |_, tokens| size.add(tokens))?;
+    for item in items.iter().filter(|item| stored(item).is_none()) {
         size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
     }
     Ok(size)
 }
 
-/// Measures a context.
-pub fn measure(bodies: &mut Bodies<'_>, context: &Context) -> Result<Stats> {
-    let (all, parts) = parts(bodies, &context.messages)?;
-    let usage = usage::along(bodies, &walk::path(bodies.session(), context.leaf))?;
+/// Measures a context on up to `jobs` threads.
+pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Result<Stats> {
+    let hidden = held::hidden(bodies, context)?;
+    let hidden_messages = hidden.as_ref().map_or(&[][..], |hidden| &hidden.messages);
+    let path = walk::path(bodies.session(), context.leaf);
+    let (sizes, usage) = sums(bodies, path, &context.messages, hidden_messages, jobs)?;
     let mut compaction = None;
-    if let Some(hidden) = held::hidden(bodies, context)? {
-        let size = size(bodies, &hidden.messages)?;
-        let node = hidden.compaction;
+    if let Some(node) = hidden.map(|hidden| hidden.compaction) {
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
-        compaction = Some(CompactionSize { node, hidden: size, tokens_before });
+        compaction = Some(CompactionSize { node, hidden: sizes.hidden, tokens_before });
     }
-    Ok(Stats { all, parts, usage, compaction })
+    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction })
 }
 
 /// Measures all branches of a session, each entry once, whatever compactions hide.
-pub(crate) fn measure_all(bodies: &mut Bodies<'_>) -> Result<Stats> {
+pub(crate) fn measure_all(bodies: &mut Bodies<'_>, jobs: usize) -> Result<Stats> {
     let session = bodies.session();
     let nodes: Vec<_> = session.nodes().filter(|&node| !session.is_mark(node)).collect();
     let messages = builder::every(bodies, &nodes)?;
-    let (all, parts) = parts(bodies, &messages)?;
-    Ok(Stats { all, parts, usage: usage::along(bodies, &nodes)?, compaction: None })
+    let (sizes, usage) = sums(bodies, nodes, &messages, &[], jobs)?;
+    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction: None })
 }
 
-fn parts(bodies: &mut Bodies<'_>, items: &[ContextMessage]) -> Result<(Size, Vec<MessageGroup>)> {
+/// Sums up the usage that some entries record, and the sizes of messages, shown and hidden ones. Messages that these
+/// entries store are measured with their usage, so that each is read once.
+fn sums(
+    bodies: &mut Bodies<'_>,
+    mut nodes: Vec<NodeId>,
+    shown: &[ContextMessage],
+    hidden: &[ContextMessage],
+    jobs: usize,
+) -> Result<(Sizes, Usage)> {
     let session = bodies.session();
-    let mut all = Size::default();
-    let mut sizes: HashMap<(&'static str, Option<String>), Size> = HashMap::new();
-    let mut scratch = Vec::new();
-    for item in items {
-        let role = item.role(session);
-        let (tokens, name) = message::with(bodies, item, &mut scratch, |message| {
-            let name = origin(role).and_then(|member| message.get_str(member));
-            (message::tokens(message), name.filter(|name| !name.is_empty()).map(|name| name.into_owned()))
-        })?;
-        all.add(tokens);
-        sizes.entry((role, name)).or_default().add(tokens);
+    let mut places = vec![MessagePlace::Elsewhere; session.len()];
+    nodes.iter().for_each(|node| places[node.index()] = MessagePlace::Path);
+    let mut others = Vec::new();
+    for (items, place) in [(shown, MessagePlace::Shown), (hidden, MessagePlace::Hidden)] {
+        for item in items {
+            match *item {
+                ContextMessage::Stored(node) if places[node.index()] == MessagePlace::Path => {
+                    places[node.index()] = place
+                }
+                _ => others.push((item, place)),
+            }
+        }
     }
-    let mut parts: Vec<_> = sizes.into_iter().map(|((role, name), size)| MessageGroup { role, name, size }).collect();
-    parts.sort_by(|a, b| {
-        let key = |part: &MessageGroup| (Reverse(part.size.tokens), Reverse(part.size.messages), part.role);
-        key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
-    });
-    Ok((all, parts))
+    let is_message = |node: NodeId| places[node.index()] != MessagePlace::Path;
+    let source = |node: NodeId| recorded::source(session.traits(node));
+    nodes.retain(|&node| is_message(node) || source(node).is_some());
+    let measure = |node, entry: Entry<'_>| {
+        let message = || entry.message().unwrap_or(Raw::new(b"null"));
+        let origin = is_message(node).then(|| Origin::of(message(), ContextMessage::Stored(node).role(session)));
+        (origin, recorded::of(entry, session.traits(node)))
+    };
+    let (mut usage, mut sizes) = (Usage::default(), Sizes::default());
+    each(session, &nodes, jobs, measure, |node, (origin, found)| {
+        origin.into_iter().for_each(|origin| sizes.add(places[node.index()], origin));
+        source(node).zip(found).into_iter().for_each(|(name, found)| usage.add(name, found));
+    })?;
+    let mut scratch = Vec::new();
+    for (item, place) in others {
+        let role = item.role(session);
+        sizes.add(place, message::with(bodies, item, &mut scratch, |message| Origin::of(message, role))?);
+    }
+    Ok((sizes, usage))
+}
+
+/// How many entries a thread measures at once.
+const CHUNK: usize = 256;
+/// How many chunks each thread may be ahead.
+const AHEAD: usize = 4;
+/// Of entries of more bytes only one is read at a time.
+const LONG: u32 = 4 * 1024 * 1024;
+
+/// Calls `measure` with each of some entries on up to `jobs` threads, and `take` with each result in order.
+fn each<T: Send>(
+    session: &Session,
+    nodes: &[NodeId],
+    jobs: usize,
+    measure: impl Fn(NodeId, Entry<'_>) -> T + Sync,
+    mut take: impl FnMut(NodeId, T),
+) -> Result<()> {
+    let is_long = |node: &NodeId| session.nodes[node.index()].len > LONG;
+    let jobs = if nodes.iter().any(is_long) { 1 } else { jobs };
+    let chunks: Vec<_> = nodes.chunks(CHUNK).collect();
+    let worker = || {
+        let mut bodies = Bodies::new(session);
+        let (measure, chunks) = (&measure, &chunks);
+        move |at: usize| -> Result<Vec<T>> {
+            chunks[at].iter().map(|&node| Ok(measure(node, bodies.entry(node)?))).collect()
+        }
+    };
+    Pool::new(jobs, jobs * AHEAD).run(chunks.len(), worker, |at, made| {
+        chunks[at].iter().zip(made?).for_each(|(&node, result)| take(node, result));
+        Ok(())
+    })
+}
+
+/// Where an entry is, and its message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MessagePlace {
+    /// Not among those that are measured.
+    Elsewhere,
+    /// Among them, but without a message that is measured.
+    Path,
+    /// Its message is in the context.
+    Shown,
+    /// Its message is kept out by the compaction in force.
+    Hidden,
+}
+
+/// The tokens of a message, and where it comes from.
+struct Origin {
+    role: &'static str,
+    name: Option<String>,
+    tokens: u64,
+}
+
+impl Origin {
+    fn of(message: Raw<'_>, role: &'static str) -> Self {
+        let name = origin(role).and_then(|member| message.get_str(member)).filter(|name| !name.is_empty());
+        Self { role, name: name.map(|name| name.into_owned()), tokens: message::tokens(message) }
+    }
+}
+
+/// The sums of what is measured.
+#[derive(Default)]
+struct Sizes {
+    all: Size,
+    groups: HashMap<(&'static str, Option<String>), Size>,
+    hidden: Size,
+}
+
+impl Sizes {
+    fn add(&mut self, place: MessagePlace, Origin { role, name, tokens }: Origin) {
+        if place == MessagePlace::Hidden {
+            return self.hidden.add(tokens);
+        }
+        self.all.add(tokens);
+        self.groups.entry((role, name)).or_default().add(tokens);
+    }
+
+    /// Returns the groups, the largest first.
+    fn parts(self) -> Vec<MessageGroup> {
+        let groups = self.groups.into_iter();
+        let mut parts: Vec<_> = groups.map(|((role, name), size)| MessageGroup { role, name, size }).collect();
+        parts.sort_by(|a, b| {
+            let key = |part: &MessageGroup| (Reverse(part.size.tokens), Reverse(part.size.messages), part.role);
+            key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
+        });
+        parts
+    }
 }
 
 /// Returns the member that names the origin of a message more exactly than its role does.

@@ -1,11 +1,7 @@
 //! Tokens and cost of model calls along a path. What one entry records is read by [`crate::core::entry::usage`].
 
-use crate::core::error::Result;
-use crate::core::session::NodeId;
-use crate::core::session::body::Bodies;
-
 pub use crate::core::entry::usage::Amounts;
-pub(crate) use crate::core::entry::usage::{self, RecordedUsage, tokens, whole};
+pub(crate) use crate::core::entry::usage::{RecordedUsage, tokens, whole};
 
 /// The usage that entries of one kind record.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,18 +39,4 @@ impl Usage {
         self.sources[at].entries += 1;
         self.sources[at].amounts.add(amounts);
     }
-}
-
-/// Sums up the usage that the entries on a path record.
-pub(crate) fn along(bodies: &mut Bodies<'_>, path: &[NodeId]) -> Result<Usage> {
-    let session = bodies.session();
-    let mut usage = Usage::default();
-    for &node in path {
-        let traits = session.traits(node);
-        let Some(name) = usage::source(traits) else { continue };
-        if let Some(recorded) = usage::of(bodies.entry(node)?, traits) {
-            usage.add(name, recorded);
-        }
-    }
-    Ok(usage)
 }

@@ -53,6 +53,15 @@ impl Backup {
         if is_held && held.is_there() { Ok(held) } else { Err(Error::Changed { line: None }) }
     }
 
+    /// Returns its path, as the file that it is a copy of was named; where that was a link, the whole path.
+    pub fn beside(&self, file: &Path) -> PathBuf {
+        let is_link = fs::symlink_metadata(file).is_ok_and(|meta| meta.is_symlink());
+        match self.path.file_name().filter(|_| !is_link) {
+            Some(name) => file.with_file_name(name),
+            None => self.path.clone(),
+        }
+    }
+
     /// Returns whether it still goes by its name.
     pub fn is_there(&self) -> bool {
         goes_by(&self.file, &self.path)

@@ -75,6 +75,8 @@ listed! {
         HardLink = "hard-link",
         /// the baseline is left as it was, since a file could not be read: its known findings would be lost
         BaselineNotUpdated = "baseline-not-updated",
+        /// the baseline lists findings that are no more
+        BaselineStale = "baseline-stale",
         /// a hook failed after the change was made; the change stays
         HookFailed = "hook-failed",
     }

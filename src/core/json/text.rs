@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use super::block;
+
 /// Replaces lone surrogates and bytes that are not UTF-8.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
@@ -32,15 +34,17 @@ pub(crate) fn decode_id(raw: &[u8]) -> Cow<'_, str> {
 
 /// Decodes a string that has escapes, with something in place of each lone surrogate.
 fn decoded(raw: &[u8], stand_in: impl Fn(u32) -> char) -> String {
-    let mut out = String::with_capacity(raw.len());
+    let mut out = Vec::with_capacity(raw.len());
+    let push = |out: &mut Vec<u8>, char: char| out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
     for piece in StringParts(raw) {
         match piece {
-            StringPart::Plain(bytes) => out.push_str(&lossy(bytes)),
-            StringPart::Char(char) => out.push(char),
-            StringPart::Surrogate(lone) => out.push(stand_in(lone)),
+            StringPart::Plain(bytes) => out.extend_from_slice(bytes),
+            StringPart::Char(char) => push(&mut out, char),
+            StringPart::Surrogate(lone) => push(&mut out, stand_in(lone)),
         }
     }
-    out
+    // No escape completes a sequence of bytes, so the text can be checked as one.
+    String::from_utf8(out).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
 }
 
 /// Returns whether a character stands for a lone surrogate in an id.
@@ -209,6 +213,13 @@ impl<'a> WordWriter<'a> {
 fn plain_words(bytes: &[u8], limit: usize) -> usize {
     let bytes = &bytes[..bytes.len().min(limit)];
     let mut at = 0;
+    while let Some(chunk) = bytes[at..].first_chunk() {
+        let words = block::words(chunk, at > 0);
+        at += words;
+        if words + 1 < chunk.len() {
+            return at;
+        }
+    }
     while let Some(byte) = bytes.get(at) {
         if byte.is_ascii_graphic() {
             at += 1;
@@ -236,12 +247,18 @@ pub(crate) fn has_words(raw: &[u8]) -> bool {
 /// quote, a backslash or a control character; the length of `bytes` if there is none.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    // Eight bytes at a time; the lowest flag is exact, those above it may be false.
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    while let Some(chunk) = bytes.get(at..at + 8) {
-        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
-        let word = u64::from_le_bytes(chunk);
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let plain = block::plain_front(chunk);
+        at += plain;
+        if plain < chunk.len() {
+            return at;
+        }
+    }
+    // Most strings are ids of eight bytes. The lowest flag is exact, those above it may be false.
+    if let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let word = u64::from_le_bytes(*chunk);
         let quote = word ^ (ONES * b'"' as u64);
         let slash = word ^ (ONES * b'\\' as u64);
         let flags = (quote.wrapping_sub(ONES) & !quote
@@ -260,19 +277,6 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
         at += 1;
     }
     at
-}
-
-/// Returns one bit per byte of a block, the first byte lowest, set where [`plain_end`] would stop.
-/// Compilers make vector instructions of the loops; where runs are short, one search of a whole block
-/// costs less than many of eight bytes.
-#[inline]
-pub(crate) fn plain_ends(block: &[u8; 64]) -> u64 {
-    // A multiplication by this gathers the lowest bits of eight bytes in the highest byte.
-    const GATHER: u64 = 0x0102_0408_1020_4080;
-    let ends = block.map(|byte| u8::from((byte == b'"') | (byte == b'\\') | (byte < 0x20)));
-    let (words, _) = ends.as_chunks::<8>();
-    let bits = words.iter().map(|&word| u64::from_le_bytes(word).wrapping_mul(GATHER) >> 56);
-    bits.enumerate().fold(0, |all, (at, bits)| all | bits << (8 * at))
 }
 
 /// A part of the body of a JSON string: a run without escapes, or one decoded escape.
@@ -358,7 +362,7 @@ fn hex4(bytes: &[u8], at: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{WordWriter, decode, has_words, plain_end, plain_ends, push_json};
+    use super::{WordWriter, decode, has_words, plain_words, push_json};
 
     fn words(raw: &str, limit: usize) -> String {
         let mut out = String::from("> ");
@@ -412,6 +416,29 @@ mod tests {
     }
 
     #[test]
+    fn words_end_where_a_reader_of_bytes_would_stop() {
+        /// Reads byte by byte.
+        fn expected(bytes: &[u8]) -> usize {
+            let is_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_graphic);
+            let goes_on =
+                |&at: &usize| is_word(at) || bytes[at] == b' ' && at > 0 && is_word(at - 1) && is_word(at + 1);
+            (0..bytes.len()).take_while(goes_on).count()
+        }
+        for length in 0..50 {
+            for first in 0..length {
+                for (second, odd) in
+                    (first..length).flat_map(|second| [b' ', b'\t', 0x7f, 0xe9].map(|odd| (second, odd)))
+                {
+                    let mut text = vec![b'x'; length];
+                    (text[first], text[second]) = (b' ', odd);
+                    assert_eq!(plain_words(&text, 99), expected(&text), "{text:?}");
+                    assert_eq!(plain_words(&text, 20), expected(&text[..length.min(20)]), "{text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn text_of_white_space_has_no_words() {
         assert!(!has_words(br" \n\t\u00a0"));
         assert!(has_words(br" \n."));
@@ -424,18 +451,5 @@ mod tests {
             push_json(&mut out, text);
             assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
         }
-    }
-
-    #[test]
-    fn plain_ends_agrees_with_plain_end() {
-        for byte in 0..=u8::MAX {
-            for at in 0..64 {
-                let mut block = [b'\xe9'; 64];
-                block[at] = byte;
-                let is_end = plain_end(&block, 0) == at;
-                assert_eq!(plain_ends(&block), u64::from(is_end) << at, "{byte} at {at}");
-            }
-        }
-        assert_eq!(plain_ends(&[b'"'; 64]), u64::MAX);
     }
 }

@@ -48,6 +48,8 @@ pub struct MigratedFile {
     pub status: MigrationStatus,
     /// The reason why it could not be migrated.
     pub error: Option<Error>,
+    /// The copy of the old file, if one is kept.
+    pub backup: Option<PathBuf>,
     /// What else the write did.
     pub effects: SideEffects,
 }
@@ -63,6 +65,20 @@ pub struct MigrationOptions<'a> {
     pub writing: WriteOptions<'a>,
 }
 
+impl MigrationStatus {
+    /// Returns how the number of such files is told.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Migrated => "migrated",
+            Self::Current => "already of version 3",
+            Self::WouldMigrate => "to be migrated",
+            Self::Newer => "of a newer version",
+            Self::NotASession => "not a session",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 impl MigratedFile {
     /// Returns the outcome of a file if nothing is changed.
     pub fn of(need: MigrationNeed) -> Self {
@@ -71,7 +87,7 @@ impl MigratedFile {
             MigrationNeed::Nothing => (CURRENT, CURRENT, MigrationStatus::Current),
             MigrationNeed::Newer(version) => (version, version, MigrationStatus::Newer),
         };
-        Self { from: Some(from), to: Some(to), status, error: None, effects: SideEffects::default() }
+        Self { from: Some(from), to: Some(to), status, error: None, backup: None, effects: SideEffects::default() }
     }
 
     /// Returns the signal that kept the file from being migrated, if one did.
@@ -98,7 +114,7 @@ impl MigratedFile {
             _ => true,
         };
         let status = if is_session { MigrationStatus::Failed } else { MigrationStatus::NotASession };
-        Self { from, to: from, status, error: Some(error), effects: SideEffects::default() }
+        Self { from, to: from, status, error: Some(error), backup: None, effects: SideEffects::default() }
     }
 }
 
@@ -161,10 +177,11 @@ fn once<G>(
     let has_backup = || backup.as_ref().is_none_or(Backup::is_there);
     let fill = &mut |out: &mut dyn Write| copy(&source, UnfinishedLine::Refuse, out);
     let replaced = write::replace(&place, writing, true, &has_backup, fill);
+    let kept = backup.as_ref().map(|backup| backup.beside(path));
     if let (Err(_), Some(backup)) = (&replaced, backup) {
         *keeps_backup = backup.discard(place.path());
     }
-    Ok(MigratedFile { status: MigrationStatus::Migrated, effects: replaced?, ..outcome })
+    Ok(MigratedFile { status: MigrationStatus::Migrated, backup: kept, effects: replaced?, ..outcome })
 }
 
 /// Writes a file as version 3, an unfinished last line too; one that is not of an old version as it is.
@@ -300,6 +317,7 @@ mod tests {
         let scene = Scene::new();
         let outcome = scene.migrate(|| {}, || {});
         assert_eq!((outcome.from, outcome.to, outcome.status), (Some(2), Some(3), MigrationStatus::Migrated));
+        assert_eq!(outcome.backup, Some(scene.path("s.jsonl.orig")));
         assert_eq!((scene.read("s.jsonl"), &scene.read("s.jsonl.orig")[..]), (new(), OLD));
         assert!(is_current(&scene.migrate(|| {}, || {})));
     }

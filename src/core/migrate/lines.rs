@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use uuid::Uuid;
 
+use crate::core::json::splice::{Members, TextEdits, string_or_null};
 use crate::core::json::text;
-use crate::core::json::{Cursor, Raw, Span, ValueKind};
+use crate::core::json::{Raw, Span};
 
 /// Generates the ids of version 1 entries: the same for the same file, each time it is read.
 #[derive(Debug)]
@@ -44,15 +45,16 @@ pub(crate) fn with_ids<'a>(object: &'a [u8], changes: &[(&str, Option<&str>)]) -
         return Cow::Borrowed(object);
     }
     let mut edits = TextEdits::default();
-    put_members(&mut edits, object, &members(object), changes);
+    let changes: Vec<_> = changes.iter().map(|&(name, value)| (name, string_or_null(value))).collect();
+    Members::of(object).put(&mut edits, object, &changes);
     edits.apply(object)
 }
 
 /// Returns a header with version 3.
 pub(crate) fn header(object: &[u8]) -> Cow<'_, [u8]> {
-    let members = members(object);
+    let members = Members::of(object);
     let mut edits = TextEdits::default();
-    match (last(&members, "version"), last(&members, "type")) {
+    match (members.last("version"), members.last("type")) {
         (Some(version), _) => edits.replace(version.value, b"3".to_vec()),
         (None, Some(kind)) => edits.insert(kind.value.end, b",\"version\":3".to_vec()),
         (None, None) => {}
@@ -85,20 +87,21 @@ pub(crate) fn rewrite<'a>(
 }
 
 fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl Fn(usize) -> Option<String>) {
-    let members = members(object);
-    let is_compaction = last(&members, "type").is_some_and(|member| &object[member.value.range()] == b"\"compaction\"");
-    put_members(edits, object, &members, &[("id", Some(links.id)), ("parentId", links.parent)]);
+    let members = Members::of(object);
+    let is_compaction = members.value(object, "type").is_some_and(|kind| kind.bytes() == b"\"compaction\"");
+    let places = [("id", string_or_null(Some(links.id))), ("parentId", string_or_null(links.parent))];
+    members.put(edits, object, &places);
     if !is_compaction {
         return;
     }
-    let Some(counted) = last(&members, "firstKeptEntryIndex").map(|member| member.value) else { return };
+    let Some(counted) = members.last("firstKeptEntryIndex").map(|member| member.value) else { return };
     let index = Raw::new(&object[counted.range()]).number();
     let Some(index) = index.filter(|index| index.fract() == 0.0) else { return };
     // Whole, and in range where it counts: the cast is exact.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let kept = if (0.0..=f64::from(u32::MAX)).contains(&index) { kept(index as usize) } else { None };
     let mut stays_before = false;
-    for (at, member) in members.iter().enumerate() {
+    for (at, member) in members.all().iter().enumerate() {
         let is_index = member.name == b"firstKeptEntryIndex";
         match &kept {
             _ if !is_index => stays_before = true,
@@ -111,50 +114,12 @@ fn link(edits: &mut TextEdits, object: &[u8], links: EntryLinks<'_>, kept: impl 
             }
             // A comma is removed with it: the one before, if a member before stays, else the one after.
             _ if stays_before => {
-                edits.replace(Span { start: members[at - 1].value.end, end: member.value.end }, Vec::new());
+                edits.replace(Span { start: members.all()[at - 1].value.end, end: member.value.end }, Vec::new());
             }
             _ => {
-                let end = members.get(at + 1).map_or(member.value.end, |next| next.key.start);
+                let end = members.all().get(at + 1).map_or(member.value.end, |next| next.key.start);
                 edits.replace(Span { start: member.key.start, end }, Vec::new());
             }
-        }
-    }
-}
-
-/// Sets members to strings or null: existing ones in place, others after `type`.
-fn put_members(edits: &mut TextEdits, object: &[u8], members: &[MemberSpans], changes: &[(&str, Option<&str>)]) {
-    let mut fresh = Vec::new();
-    for &(name, value) in changes {
-        let mut json = Vec::new();
-        match value {
-            Some(id) => text::push_json_id(&mut json, id),
-            None => json.extend_from_slice(b"null"),
-        }
-        match last(members, name) {
-            Some(member) => edits.replace(member.value, json),
-            None => {
-                fresh.push(b',');
-                text::push_json(&mut fresh, name);
-                fresh.push(b':');
-                fresh.extend_from_slice(&json);
-            }
-        }
-    }
-    if fresh.is_empty() {
-        return;
-    }
-    // Without `type` they become the first members.
-    match (last(members, "type"), members.first()) {
-        (Some(kind), _) => edits.insert(kind.value.end, fresh),
-        (None, Some(first)) => {
-            fresh.remove(0);
-            fresh.push(b',');
-            edits.insert(first.key.start, fresh);
-        }
-        (None, None) => {
-            fresh.remove(0);
-            let brace = object.iter().position(|&byte| byte == b'{').unwrap_or(0);
-            edits.insert(Span::new(brace, brace + 1).end, fresh);
         }
     }
 }
@@ -166,77 +131,13 @@ fn rename_role(edits: &mut TextEdits, object: &[u8]) {
         return;
     }
     let is = |text: &[u8], value: Span, name: &str| Raw::new(&text[value.range()]).str().as_deref() == Some(name);
-    let outer = members(object);
-    let (Some(kind), Some(message)) = (last(&outer, "type"), last(&outer, "message")) else { return };
+    let outer = Members::of(object);
+    let (Some(kind), Some(message)) = (outer.last("type"), outer.last("message")) else { return };
     let (from, message) = (message.value.start, &object[message.value.range()]);
-    let inner = members(message);
-    let Some(role) = last(&inner, "role").map(|role| role.value) else { return };
+    let inner = Members::of(message);
+    let Some(role) = inner.last("role").map(|role| role.value) else { return };
     if is(object, kind.value, "message") && is(message, role, "hookMessage") {
         edits.replace(Span { start: from + role.start, end: from + role.end }, b"\"custom\"".to_vec());
-    }
-}
-
-/// One member of an object and its spans.
-struct MemberSpans {
-    name: Vec<u8>,
-    /// The span of the name with its quotes.
-    key: Span,
-    value: Span,
-}
-
-/// Returns the last member with a name, which is the one that counts.
-fn last<'m>(members: &'m [MemberSpans], name: &str) -> Option<&'m MemberSpans> {
-    members.iter().rfind(|member| member.name == name.as_bytes())
-}
-
-/// Returns the members of an object that is known to be well-formed.
-fn members(object: &[u8]) -> Vec<MemberSpans> {
-    let mut cursor = Cursor::new(object);
-    let mut out = Vec::new();
-    if Raw::new(object).kind() != ValueKind::Object || cursor.begin_object().is_err() {
-        return out;
-    }
-    let mut first = true;
-    loop {
-        let before = cursor.position();
-        let Ok(Some(key)) = cursor.next_member(&mut first) else { return out };
-        let after = cursor.position();
-        let start = before + object[before..after].iter().position(|&byte| byte == b'"').unwrap_or(0);
-        let end = before + object[before..after].iter().rposition(|&byte| byte == b'"').map_or(0, |at| at + 1);
-        let name = key.name().to_vec();
-        let Ok(value) = cursor.value() else { return out };
-        out.push(MemberSpans { name, key: Span::new(start, end), value });
-    }
-}
-
-/// Changes to a text, at places that do not overlap.
-#[derive(Default)]
-struct TextEdits(Vec<(Span, Vec<u8>)>);
-
-impl TextEdits {
-    fn replace(&mut self, span: Span, with: Vec<u8>) {
-        self.0.push((span, with));
-    }
-
-    fn insert(&mut self, at: u32, text: Vec<u8>) {
-        self.0.push((Span { start: at, end: at }, text));
-    }
-
-    fn apply(mut self, text: &[u8]) -> Cow<'_, [u8]> {
-        if self.0.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        self.0.sort_by_key(|(span, _)| (span.start, span.end));
-        let mut out = Vec::with_capacity(text.len() + 64);
-        let mut at = 0;
-        for (span, with) in self.0 {
-            let range = span.range();
-            out.extend_from_slice(text.get(at..range.start).unwrap_or_default());
-            out.extend_from_slice(&with);
-            at = at.max(range.end);
-        }
-        out.extend_from_slice(&text[at..]);
-        Cow::Owned(out)
     }
 }
 

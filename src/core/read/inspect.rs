@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 
 use super::members::odd_member;
-use super::{foreign, line};
+use super::{foreign, line, pieces};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, ScanError};
 use crate::core::json::{self, Cursor, Raw, SyntaxError};
 
@@ -230,7 +230,7 @@ impl Inspector {
     /// Inspects a line that is not one object.
     pub(crate) fn malformed(&mut self, notes: &mut LineNotes, number: u32, line: &[u8], terminated: bool) {
         let oddity = damage(line, &mut self.scan);
-        for lost in remains(line, oddity, &mut self.scan) {
+        for lost in remains(line, oddity) {
             notes.lost.push(LostEntry { line: number, ..lost });
         }
         match terminated {
@@ -443,7 +443,7 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> Oddity {
         let next = line[end..].iter().position(|&byte| byte == b'{').unwrap_or(0);
         return Oddity::Glued { at: place(end + next) };
     }
-    if let Some(at) = line::record_starts(line).find(|&at| scan.read(&line[at..]).is_ok_and(is_record)) {
+    if let Some(at) = pieces::first_record(line, scan) {
         let is_nul = line[..at].iter().all(|&byte| byte == 0);
         let at = place(at);
         return if is_nul { Oddity::NulBefore { at } } else { Oddity::FragmentBefore { at } };
@@ -456,11 +456,6 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> Oddity {
     }
 }
 
-/// Returns whether an object is a whole line of a session, not a part of one that starts at a brace.
-fn is_record(entry: Entry<'_>) -> bool {
-    entry.kind().is_entry_type() || entry.kind() == Kind::Header || entry.get("parentId").is_some()
-}
-
 /// Returns the end of the object at the front of a line, if it is whole.
 fn value_end(line: &[u8]) -> Option<usize> {
     let mut cursor = Cursor::new(line);
@@ -471,17 +466,20 @@ fn value_end(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns the entries that a damaged line held.
-fn remains(line: &[u8], oddity: Oddity, scan: &mut Scan) -> Vec<LostEntry> {
+fn remains(line: &[u8], oddity: Oddity) -> Vec<LostEntry> {
     let mut found = Vec::new();
     match oddity {
         Oddity::Nul { .. } | Oddity::NotAnObject { .. } | Oddity::TooLong => {}
         Oddity::NulBefore { at } | Oddity::FragmentBefore { at } => {
-            let (before, record) = line.split_at((at as usize).saturating_sub(1).min(line.len()));
+            let (before, mut rest) = line.split_at((at as usize).saturating_sub(1).min(line.len()));
             if matches!(oddity, Oddity::FragmentBefore { .. }) {
                 found.extend(fragment(before));
             }
-            let is_whole = scan.read(record).is_ok();
-            found.extend(fragment(record).filter(|_| is_whole));
+            while let Some(end) = value_end(rest) {
+                found.extend(fragment(&rest[..end]));
+                rest = rest[end..].trim_ascii_start();
+            }
+            found.extend(fragment(rest));
         }
         Oddity::Glued { .. } => {
             let mut rest = line;
@@ -555,9 +553,12 @@ mod tests {
         let mut scan = Scan::default();
         let mut of = |line: &[u8]| damage(line, &mut scan);
         assert_eq!(of(b"\0\0\0"), Oddity::Nul { count: 3 });
-        assert_eq!(of(b"\0\0{\"parentId\":1}"), Oddity::NulBefore { at: 3 });
+        let whole = r#"{"type":"label","id":"b","parentId":null,"timestamp":"t"}"#;
+        assert_eq!(of(format!("\0\0{whole}").as_bytes()), Oddity::NulBefore { at: 3 });
         assert_eq!(of(b"{\"a\":1}{\"a\":1}"), Oddity::Glued { at: 8 });
-        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), Oddity::FragmentBefore { at: 10 });
+        assert_eq!(of(format!("{{\"a\":{{\"b\"{whole}").as_bytes()), Oddity::FragmentBefore { at: 10 });
+        // A part of an entry is none.
+        assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), Oddity::NotJson { at: 10 });
         assert_eq!(of(b"{\"a\":[{\"type\":\"text\"}"), Oddity::Cut { wants_value: false });
         assert_eq!(of(b"{\"a\":"), Oddity::Cut { wants_value: true });
         assert_eq!(of(b" }"), Oddity::LoneBrace);
@@ -577,7 +578,7 @@ mod tests {
         let cut = "{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"mess";
         assert_eq!(held(cut), [entry("b", above("a"))]);
         assert_eq!(held("{\"type\":\"message\",\"id\":\"b"), [entry("", LostParent::Unknown)]);
-        let whole = "{\"type\":\"message\",\"id\":\"c\",\"parentId\":null}";
+        let whole = "{\"type\":\"message\",\"id\":\"c\",\"parentId\":null,\"timestamp\":\"t\"}";
         assert_eq!(held(&format!("{cut}{whole}")), [entry("b", above("a")), entry("c", LostParent::Root)]);
         assert_eq!(held(&format!("{whole}{whole}{cut}")).len(), 3);
         assert_eq!(held("42"), []);

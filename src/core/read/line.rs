@@ -170,6 +170,27 @@ impl<'s> Lines<'s> {
     }
 }
 
+/// Calls `each` for every line of a source, with its number from 1 on, until it returns false.
+///
+/// # Errors
+/// As [`Source::read_at`].
+pub(crate) fn each(source: &Source, mut each: impl FnMut(u32, Line<'_>) -> bool) -> Result<()> {
+    let long = Mutex::new(());
+    let mut lines = Lines::new(source, &long);
+    let (mut number, mut goes_on) = (0_u32, true);
+    let mut at = 0;
+    while at < source.len() && goes_on {
+        let end = source.len().min(at + BLOCK as u64);
+        lines.in_block(at..end, |line| {
+            number = number.saturating_add(1);
+            goes_on = each(number, line);
+            goes_on
+        })?;
+        at = end;
+    }
+    Ok(())
+}
+
 /// Returns whether a line is blank.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\r' | b'\t'))

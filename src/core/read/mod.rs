@@ -8,5 +8,6 @@ pub(crate) mod inspect;
 pub mod line;
 pub mod load;
 pub(crate) mod members;
+pub(crate) mod pieces;
 
 pub mod source;

@@ -5,7 +5,7 @@
 //! change one: that is done in [`crate::core::disk`].
 
 use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -130,8 +130,31 @@ impl Source {
         Ok(Self::of(file, len, None))
     }
 
+    /// Makes a source of what `fill` writes, in an unlinked temporary file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the temporary folder is full, and what `fill` says.
+    pub(crate) fn made(fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Self> {
+        let cannot = Error::io("cannot write a temporary file");
+        let mut out = BufWriter::with_capacity(256 * 1024, tempfile::tempfile().map_err(cannot)?);
+        fill(&mut out)?;
+        let file = out.into_inner().map_err(|error| Error::io("cannot write a temporary file")(error.into_error()))?;
+        let len = file.metadata().map_err(Error::io("cannot write a temporary file"))?.len();
+        Ok(Self::of(file, len, None))
+    }
+
     fn of(file: File, len: u64, state: Option<FileState>) -> Self {
         Self { file, len, state, packed: None, read: Arc::default() }
+    }
+
+    /// Opens the same bytes once more, as long as they were; they are counted together.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the system has no room for another open file.
+    pub(crate) fn again(&self) -> Result<Self> {
+        let file = self.file.try_clone().map_err(Error::io("cannot open"))?;
+        let packed = self.packed.as_ref().map(File::try_clone).transpose().map_err(Error::io("cannot open"))?;
+        Ok(Self { file, len: self.len, state: self.state, packed, read: Arc::clone(&self.read) })
     }
 
     /// Unpacks up to `limit` bytes into a temporary file if the source is compressed.
@@ -212,10 +235,18 @@ impl Source {
     /// # Errors
     /// As [`Self::read_at`]; also if `out` fails.
     pub(crate) fn copy_to(&self, out: &mut dyn Write) -> Result<()> {
-        let mut window = vec![0; 256 * 1024];
-        let mut at = 0;
-        while at < self.len {
-            let count = window.len().min(usize::try_from(self.len - at).unwrap_or(usize::MAX));
+        self.copy_part(0, self.len, out)
+    }
+
+    /// Copies the bytes from one offset to another to `out`.
+    ///
+    /// # Errors
+    /// As [`Self::read_at`]; also if `out` fails.
+    pub(crate) fn copy_part(&self, mut at: u64, end: u64, out: &mut dyn Write) -> Result<()> {
+        let size = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let mut window = vec![0; size.min(256 * 1024)];
+        while at < end {
+            let count = window.len().min(usize::try_from(end - at).unwrap_or(usize::MAX));
             self.read_at(&mut window[..count], at)?;
             out.write_all(&window[..count]).map_err(|cause| Error::writing("cannot write", cause))?;
             at += count as u64;

@@ -1,6 +1,7 @@
 //! Builds a session from the parts of its file: decides the version and which entries count, links them
 //! to a tree, and applies the labels. Must never recurse: a branch may be as long as the file.
 
+use std::convert::Infallible;
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -16,6 +17,7 @@ use crate::core::read::load::{
     self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef,
 };
 use crate::core::read::source::Source;
+use crate::parallel::Pool;
 
 /// How many bytes before the end are kept, to detect that the file was written anew.
 const TAIL: u64 = 512;
@@ -219,7 +221,7 @@ impl SessionBuilder {
         self.usages.retain_mut(|line| renumber(&mut line.entry));
     }
 
-    pub(super) fn finish(mut self, source: Source, start: load::SessionStart) -> Session {
+    pub(super) fn finish(mut self, source: Source, start: load::SessionStart, jobs: usize) -> Session {
         self.drop_replaced();
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
@@ -265,7 +267,7 @@ impl SessionBuilder {
         session.link(&self.parents, &self.placings);
         session.break_cycles();
         session.order_children();
-        session.match_calls(self.calls, &self.results);
+        session.match_calls(self.calls, &self.results, jobs);
         session.apply_labels(&self.labels, self.label_texts);
         session
     }
@@ -273,7 +275,9 @@ impl SessionBuilder {
 
 impl Session {
     /// Sets the row text of tool results to that of their calls, found in the nearest assistant message above.
-    fn match_calls(&mut self, mut calls: Vec<CallLine>, results: &[ResultLine]) {
+    fn match_calls(&mut self, mut calls: Vec<CallLine>, results: &[ResultLine], jobs: usize) {
+        /// How many results a thread looks at at once.
+        const CHUNK: usize = 4096;
         let (nodes, texts) = (&self.nodes, &self.texts);
         let text_of = |node: u32| texts[nodes[node as usize].part as usize].as_str();
         for own in calls.chunk_by_mut(|a, b| a.entry == b.entry) {
@@ -281,23 +285,38 @@ impl Session {
             // Stable, so that the first of several with one id is found.
             own.sort_by(|a, b| a.id.of(text).cmp(b.id.of(text)));
         }
-        // The first call of the assistant message that was found last: mostly the next result is one
-        // of its calls too, or of the message after it.
-        let mut near = 0;
-        let mut found = Vec::new();
-        for result in results {
-            let id = result.call.of(text_of(result.entry));
-            let call = self.callers(NodeId(result.entry)).find_map(|NodeId(node)| {
-                let is_near = calls.get(near).is_some_and(|call| call.entry == node);
-                if !is_near {
-                    near = calls.partition_point(|call| call.entry < node);
-                }
-                let is_before = |call: &CallLine| (call.entry, call.id.of(text_of(call.entry))) < (node, id);
-                let call = calls.get(near + calls[near..].partition_point(is_before))?;
-                (call.entry == node && call.id.of(text_of(node)) == id).then_some(call)
-            });
-            found.extend(call.map(|call| (result.entry, nodes[call.entry as usize].part, call.text)));
-        }
+        let find = |results: &[ResultLine]| {
+            // The first call of the assistant message that was found last: mostly the next result is one
+            // of its calls too, or of the message after it.
+            let mut near = 0;
+            let mut found = Vec::new();
+            for result in results {
+                let id = result.call.of(text_of(result.entry));
+                let call = self.callers(NodeId(result.entry)).find_map(|NodeId(node)| {
+                    let is_near = calls.get(near).is_some_and(|call| call.entry == node);
+                    if !is_near {
+                        near = calls.partition_point(|call| call.entry < node);
+                    }
+                    let is_before = |call: &CallLine| (call.entry, call.id.of(text_of(call.entry))) < (node, id);
+                    let call = calls.get(near + calls[near..].partition_point(is_before))?;
+                    (call.entry == node && call.id.of(text_of(node)) == id).then_some(call)
+                });
+                found.extend(call.map(|call| (result.entry, nodes[call.entry as usize].part, call.text)));
+            }
+            found
+        };
+        // All strings are read, most of which have left the caches, so that threads help.
+        let chunks: Vec<_> = results.chunks(CHUNK).collect();
+        let mut found = Vec::with_capacity(results.len());
+        let pool = Pool::new(jobs.min(chunks.len()), usize::MAX);
+        let Ok(()) = pool.run(
+            chunks.len(),
+            || |at: usize| find(chunks[at]),
+            |_, part| -> Result<(), Infallible> {
+                found.extend(part);
+                Ok(())
+            },
+        );
         for (result, part, shown) in found {
             let node = &mut self.nodes[result as usize];
             (node.words_part, node.words) = (part, shown);

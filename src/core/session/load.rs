@@ -38,6 +38,6 @@ impl Session {
             builder.take(part);
         }
         let notes = std::mem::take(&mut builder.notes);
-        Ok((builder.finish(source, start), notes))
+        Ok((builder.finish(source, start, jobs), notes))
     }
 }

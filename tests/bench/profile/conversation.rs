@@ -5,8 +5,11 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use super::pool::Pool;
+use super::random::Random;
 use super::session::{Depth, Session};
 use super::{Stats, Version};
+
+use Lengths::{Deciles, Octaves};
 
 pub struct Conversation<'pool, W: Write> {
     pub session: Session<W>,
@@ -19,19 +22,38 @@ pub struct Conversation<'pool, W: Write> {
     model: &'static str,
 }
 
-/// How long the parts are: the shortest, and how often that may double.
+/// How long the parts are, and how often they come.
 #[derive(Clone, Copy)]
 pub struct Sizes {
-    prompt: (usize, u32),
-    answer: (usize, u32),
-    thinking: (usize, u32),
-    signature: (usize, u32),
+    prompt: Lengths,
+    answer: Lengths,
+    thinking: Lengths,
+    signature: Lengths,
     /// Each side of an edit.
-    edit: (usize, u32),
-    read: (usize, u32),
-    output: (usize, u32),
+    edit: Lengths,
+    /// The diff of an edit; none is as long as an output.
+    diff: Option<Lengths>,
+    /// What a file is written with.
+    write: Lengths,
+    read: Lengths,
+    output: Lengths,
     /// In percent of the tool calls.
     screenshots: usize,
+    /// In percent of the answers, as are those without text.
+    thinks: usize,
+    silent: usize,
+    /// How many answers with calls a turn has at most.
+    answers: usize,
+    tools: &'static [Tool],
+}
+
+/// A distribution of lengths in bytes.
+#[derive(Clone, Copy)]
+enum Lengths {
+    /// From the shortest up, doubled so many times, each octave equally likely.
+    Octaves(usize, u32),
+    /// The shortest, the nine deciles, and the longest; what is between two of them is equally likely.
+    Deciles([usize; 11]),
 }
 
 #[derive(Clone, Copy)]
@@ -54,6 +76,7 @@ enum Tool {
     Bash,
     Edit,
     Grep,
+    Write,
 }
 
 const MODELS: &[&str] = &["claude-opus-4-5", "claude-sonnet-4-5", "claude-haiku-4-5"];
@@ -68,28 +91,85 @@ const COMMANDS: &[&str] = &[
 
 impl Sizes {
     pub const TEXT: Self = Self {
-        prompt: (40, 5),
-        answer: (50, 5),
-        thinking: (60, 5),
-        signature: (200, 2),
-        edit: (60, 5),
-        read: (505, 6),
-        output: (60, 7),
+        prompt: Octaves(40, 5),
+        answer: Octaves(50, 5),
+        thinking: Octaves(60, 5),
+        signature: Octaves(200, 2),
+        edit: Octaves(60, 5),
+        diff: None,
+        write: Octaves(505, 6),
+        read: Octaves(505, 6),
+        output: Octaves(60, 7),
         screenshots: 0,
+        thinks: 50,
+        silent: 0,
+        answers: 12,
+        tools: &[Tool::Read, Tool::Read, Tool::Bash, Tool::Bash, Tool::Bash, Tool::Edit, Tool::Edit, Tool::Grep],
     };
     pub const IMAGE: Self = Self { screenshots: 25, ..Self::TEXT };
     pub const SMALL: Self = Self {
-        prompt: (20, 3),
-        answer: (20, 3),
-        thinking: (30, 2),
-        signature: (60, 1),
-        edit: (30, 3),
-        read: (88, 4),
-        output: (40, 4),
-        screenshots: 0,
+        prompt: Octaves(20, 3),
+        answer: Octaves(20, 3),
+        thinking: Octaves(30, 2),
+        signature: Octaves(60, 1),
+        edit: Octaves(30, 3),
+        read: Octaves(88, 4),
+        output: Octaves(40, 4),
+        ..Self::TEXT
     };
-    const SCREENSHOT: (usize, u32) = (100_000, 5);
+    /// Measured on a session of a week's work on TypeScript, published by the authors of an agent.
+    pub const REAL: Self = Self {
+        prompt: Deciles([2, 12, 26, 43, 55, 80, 142, 194, 275, 361, 2320]),
+        answer: Deciles([4, 33, 44, 56, 67, 80, 92, 110, 166, 369, 4600]),
+        thinking: Deciles([50, 91, 144, 181, 239, 396, 650, 1018, 1218, 2094, 5458]),
+        signature: Deciles([0, 336, 404, 460, 512, 724, 996, 1484, 1824, 3144, 10632]),
+        edit: Deciles([28, 80, 120, 160, 190, 250, 370, 500, 830, 1800, 11000]),
+        diff: Some(Deciles([250, 368, 442, 494, 576, 659, 757, 897, 1795, 3831, 24061])),
+        write: Deciles([155, 188, 1050, 2159, 3063, 3651, 7643, 8432, 11121, 15405, 55644]),
+        read: Deciles([155, 617, 1019, 1440, 1926, 2531, 3339, 3927, 6855, 9801, 57871]),
+        output: Deciles([6, 11, 21, 65, 181, 394, 734, 967, 1219, 2103, 9000]),
+        screenshots: 0,
+        thinks: 10,
+        silent: 46,
+        answers: 18,
+        tools: &[
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Bash,
+            Tool::Edit,
+            Tool::Edit,
+            Tool::Edit,
+            Tool::Edit,
+            Tool::Edit,
+            Tool::Read,
+            Tool::Read,
+            Tool::Read,
+            Tool::Read,
+            Tool::Read,
+            Tool::Write,
+        ],
+    };
+    const SCREENSHOT: Lengths = Octaves(100_000, 5);
     const LARGEST_SCREENSHOT: usize = 2_000_000;
+}
+
+impl Lengths {
+    fn pick(self, random: &mut Random) -> usize {
+        match self {
+            Octaves(low, octaves) => random.length(low, octaves),
+            Deciles(deciles) => {
+                let tenth = random.below(10);
+                let (low, high) = (deciles[tenth], deciles[tenth + 1]);
+                low + random.below(high - low + 1)
+            }
+        }
+    }
 }
 
 impl<'pool, W: Write> Conversation<'pool, W> {
@@ -121,7 +201,7 @@ impl<'pool, W: Write> Conversation<'pool, W> {
                 self.event()
             }
             Stage::Prompt => {
-                self.stage = Stage::Working { answers_left: self.session.random.below(12) };
+                self.stage = Stage::Working { answers_left: self.session.random.below(self.sizes.answers) };
                 self.prompt()
             }
             Stage::Working { answers_left: 0 } => {
@@ -158,21 +238,28 @@ impl<'pool, W: Write> Conversation<'pool, W> {
     fn answer(&mut self, calls: usize) -> io::Result<()> {
         self.session.begin("message")?;
         self.session.text(r#","message":{"role":"assistant","content":["#)?;
-        if self.session.random.chance(50) {
+        let mut mark = "";
+        if self.session.random.chance(self.sizes.thinks) {
             let (length, signature) = (self.length(self.sizes.thinking), self.length(self.sizes.signature));
             self.session.text(r#"{"type":"thinking","thinking":""#)?;
             self.session.lines(&self.pool.prose, length)?;
             self.session.text(r#"","thinkingSignature":""#)?;
             let run = self.pool.base64.run(&mut self.session.random, signature);
             self.session.text(run)?;
-            self.session.text(r#""},"#)?;
+            self.session.text(r#""}"#)?;
+            mark = ",";
         }
-        let length = self.length(self.sizes.answer);
-        self.session.text(r#"{"type":"text","text":""#)?;
-        self.session.lines(&self.pool.prose, length)?;
-        self.session.text(r#""}"#)?;
+        let silent = self.sizes.silent;
+        if calls == 0 || silent == 0 || !self.session.random.chance(silent) {
+            let length = self.length(self.sizes.answer);
+            write!(self.session, r#"{mark}{{"type":"text","text":""#)?;
+            self.session.lines(&self.pool.prose, length)?;
+            self.session.text(r#""}"#)?;
+            mark = ",";
+        }
         for _ in 0..calls {
             let call = self.next_call();
+            self.session.text(std::mem::replace(&mut mark, ","))?;
             self.tool_call(&call)?;
             self.calls.push_back(call);
         }
@@ -194,8 +281,7 @@ impl<'pool, W: Write> Conversation<'pool, W> {
         let tool = if random.chance(self.sizes.screenshots) {
             Tool::Screenshot
         } else {
-            [Tool::Read, Tool::Read, Tool::Bash, Tool::Bash, Tool::Bash, Tool::Edit, Tool::Edit, Tool::Grep]
-                [random.below(8)]
+            self.sizes.tools[random.below(self.sizes.tools.len())]
         };
         Call { id: random.bits(), tool, path: random.below(self.pool.paths.len()) }
     }
@@ -203,7 +289,7 @@ impl<'pool, W: Write> Conversation<'pool, W> {
     fn tool_call(&mut self, call: &Call) -> io::Result<()> {
         let (id, path, name) = (call.id, &self.pool.paths[call.path], call.tool.name());
         let (sizes, session, pool) = (self.sizes, &mut self.session, self.pool);
-        write!(session, r#",{{"type":"toolCall","id":"toolu_01{id:022x}","name":"{name}","arguments":{{"#)?;
+        write!(session, r#"{{"type":"toolCall","id":"toolu_01{id:022x}","name":"{name}","arguments":{{"#)?;
         match call.tool {
             Tool::Read => {
                 let (offset, limit) = (session.random.length(1, 11), session.random.length(50, 4));
@@ -216,11 +302,16 @@ impl<'pool, W: Write> Conversation<'pool, W> {
             }
             Tool::Edit => {
                 write!(session, r#""path":"{path}","oldText":""#)?;
-                let (low, octaves) = sizes.edit;
-                let (old, new) = (session.random.length(low, octaves), session.random.length(low, octaves));
+                let (old, new) = (sizes.edit.pick(&mut session.random), sizes.edit.pick(&mut session.random));
                 session.lines(&pool.code, old)?;
                 session.text(r#"","newText":""#)?;
                 session.lines(&pool.code, new)?;
+                session.text("\"")?;
+            }
+            Tool::Write => {
+                let length = sizes.write.pick(&mut session.random);
+                write!(session, r#""path":"{path}","content":""#)?;
+                session.lines(&pool.code, length)?;
                 session.text("\"")?;
             }
             Tool::Grep => write!(session, r#""pattern":"(?:set|get)\\(\"[a-z]+\"","path":"src","glob":"*.ts""#)?,
@@ -231,6 +322,7 @@ impl<'pool, W: Write> Conversation<'pool, W> {
     fn tool_result(&mut self, call: &Call) -> io::Result<()> {
         let (id, name, path) = (call.id, call.tool.name(), &self.pool.paths[call.path]);
         let (read, output) = (self.length(self.sizes.read), self.length(self.sizes.output));
+        let diff = self.sizes.diff.map_or(output, |diff| self.length(diff));
         let (session, pool) = (&mut self.session, self.pool);
         session.begin("message")?;
         write!(
@@ -244,8 +336,7 @@ impl<'pool, W: Write> Conversation<'pool, W> {
             }
             Tool::Screenshot => {
                 session.text(r#"Read image file [image/png]"},{"type":"image","data":""#)?;
-                let (low, octaves) = Sizes::SCREENSHOT;
-                let length = session.random.length(low, octaves).min(Sizes::LARGEST_SCREENSHOT);
+                let length = Sizes::SCREENSHOT.pick(&mut session.random).min(Sizes::LARGEST_SCREENSHOT);
                 session.png(&pool.base64, length)?;
                 session.text(r#"","mimeType":"image/png"}]"#)?;
             }
@@ -255,9 +346,10 @@ impl<'pool, W: Write> Conversation<'pool, W> {
             }
             Tool::Edit => {
                 write!(session, r#"Successfully replaced text in {path}."}}],"details":{{"diff":""#)?;
-                session.lines(&pool.code, output)?;
+                session.lines(&pool.code, diff)?;
                 session.text(r#""}"#)?;
             }
+            Tool::Write => write!(session, r#"Successfully wrote {read} bytes to {path}."}}]"#)?,
         }
         let is_error = session.random.chance(4);
         write!(session, r#","isError":{is_error}"#)?;
@@ -365,8 +457,8 @@ impl<'pool, W: Write> Conversation<'pool, W> {
         self.session.end()
     }
 
-    fn length(&mut self, (low, octaves): (usize, u32)) -> usize {
-        self.session.random.length(low, octaves)
+    fn length(&mut self, lengths: Lengths) -> usize {
+        lengths.pick(&mut self.session.random)
     }
 }
 
@@ -377,6 +469,7 @@ impl Tool {
             Self::Bash => "bash",
             Self::Edit => "edit",
             Self::Grep => "grep",
+            Self::Write => "write",
         }
     }
 }

@@ -291,7 +291,7 @@ fn orphan_finding_names_certain_parent_or_offers_candidates() {
         let found = findings(&fs::read(data("cases").join(name)).unwrap());
         found.into_iter().find(|finding| finding.line == line && finding.code.id() == code).unwrap().fix
     };
-    let certain = "repair line 4 first; else set `parentId` of line 5 to \"a0000002\"";
+    let certain = "mend line 4 first; else set `parentId` of line 5 to \"a0000002\"";
     assert_eq!(fix("c03-fused-prefix-plus-entry.jsonl", 5, "E011"), certain);
     let likely = "if the conversation went on directly from line 4, set `parentId` of line 5 to \"a0000003\"";
     assert_eq!(fix("c24-orphan-parent.jsonl", 5, "E011"), likely);

@@ -229,7 +229,29 @@ fn findings_in_baseline_do_not_count() {
     assert_eq!((new.code, rows(&new).len(), &rows(&new)[0]["code"]), (1, 1, &"E014".into()));
     check(folder.path(), &[&["a.jsonl", "--update-baseline"][..], &known].concat());
     let text = fs::read_to_string(folder.path().join("known.jsonl")).unwrap();
-    assert_eq!(text.lines().nth(1), Some("{\"path\":\"a.jsonl\",\"code\":\"E014\",\"line\":6}"));
+    assert_eq!(text.lines().nth(1), Some("{\"path\":\"a.jsonl\",\"code\":\"E014\",\"lineHash\":\"96aa8b800a9a9445\"}"));
+}
+
+#[test]
+fn stale_lines_of_a_baseline_are_reported_and_dropped() {
+    let folder = folder();
+    let known = |path: &str, args: &[&str]| check(folder.path(), &[&[path, "--baseline", "known"], args].concat());
+    known(".", &["--update-baseline"]);
+    assert_eq!(known(".", &[]).stderr, "");
+    // Of a file that is not checked nothing is known.
+    assert_eq!(known("a.jsonl", &[]).stderr, "");
+    fs::remove_file(folder.path().join("c.jsonl")).unwrap();
+    assert!(known("a.jsonl", &[]).stderr.contains("E011 in c.jsonl at `a0000006`"), "it is gone");
+    let run = known(".", &[]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr.starts_with("warning: known: 1 line lists a finding that is no more: E011 in c.jsonl"),
+        "{run:?}"
+    );
+    let json = known(".", &["--json"]);
+    assert!(json.stderr.contains("{\"warning\":{\"kind\":\"baseline-stale\""), "{json:?}");
+    known(".", &["--update-baseline"]);
+    assert_eq!(known(".", &[]).stderr, "");
 }
 
 #[test]

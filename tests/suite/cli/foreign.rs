@@ -58,7 +58,7 @@ fn a_named_file_of_another_format_is_an_error_with_its_name_in_the_hint() {
     assert_eq!(error["hint"], "`zstd -dc FILE | session-tree tree -` reads it");
     let run = scratch.args(["migrate", "a b.jsonl"]);
     assert!(run.stderr.contains("compressed with zstd\nhint: `zstd -dc 'a b.jsonl'"), "{run:?}");
-    assert_eq!((run.code, run.stdout.lines().last()), (2, Some("1 file: 1 not-a-session")));
+    assert_eq!((run.code, run.stdout.lines().last()), (2, Some("1 file: 1 not a session")));
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn files_of_other_formats_in_a_folder_are_passed_over_and_counted() {
     let sound = scratch.run("check s.jsonl");
     for (line, output) in [
         ("check .", sound.stdout.replace("s.jsonl", "./s.jsonl")),
-        ("migrate .", "1 file: 1 current\n".to_owned()),
-        ("migrate . --check", "1 file: 1 current\n".to_owned()),
+        ("migrate .", "1 file: 1 already of version 3\n".to_owned()),
+        ("migrate . --check", "1 file: 1 already of version 3\n".to_owned()),
     ] {
         let run = scratch.run(line);
         let code = if line == "check ." { sound.code } else { 0 };
@@ -199,7 +199,7 @@ fn a_compressed_session_is_found_by_its_id_only() {
         assert!(error(&id(word))["path"].as_str().unwrap().ends_with("kept/b.jsonl.gz"), "{word}");
     }
     // Searched folders have only `*.jsonl`.
-    assert_eq!(scratch.run("migrate kept").ok(), "1 file: 1 current\n");
+    assert_eq!(scratch.run("migrate kept").ok(), "1 file: 1 already of version 3\n");
     let checked = scratch.run("check kept");
     assert!(!checked.stdout.contains(".gz") && checked.stderr.is_empty(), "{checked:?}");
 }

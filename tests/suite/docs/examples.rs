@@ -190,7 +190,7 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 #[test]
 fn defaults_are_shown() {
     // These do nothing unless they are given, or say what they replace.
-    const NONE: [&str; 21] = [
+    const NONE: [&str; 22] = [
         "family",
         "children",
         "below",
@@ -210,6 +210,7 @@ fn defaults_are_shown() {
         "deny",
         "allow",
         "baseline",
+        "explain",
         "hook",
         "without",
     ];

@@ -39,7 +39,9 @@ fn folded(first: &str, text: &str) -> String {
 
 fn codes(severity: Severity) -> String {
     let about = |code: Code| {
-        let parts = [("What", code.title()), ("Agents", code.agents()), ("Fix", code.fix())];
+        let rule = code.rule();
+        let fix = format!("{}; {}", rule.kind.name(), rule.what);
+        let parts = [("What", code.title()), ("Agents", code.agents()), ("By hand", code.fix()), ("Fix", fix.as_str())];
         let parts = parts.map(|(name, text)| folded(&format!("* {name}:"), text)).concat();
         format!("### {} {}\n\n{parts}", code.id(), code.name())
     };

@@ -37,7 +37,7 @@ fn size(session: &Session, items: &[ContextMessage]) -> Size {
 fn parts_of_stats_add_up_to_context() {
     for_each_session(|session, _| {
         for context in contexts(session) {
-            let stats = stats::measure(&mut Bodies::new(session), &context).unwrap();
+            let stats = stats::measure(&mut Bodies::new(session), &context, 1).unwrap();
             assert_eq!(stats.all, size(session, &context.messages));
             assert_eq!(stats.parts.iter().map(|part| part.size).fold(Size::default(), add), stats.all);
             assert!(stats.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.size.tokens)));
@@ -92,7 +92,7 @@ fn check_hidden(session: &Session, context: &Context) -> usize {
         let contributes = traits.kind == Kind::CustomMessage || traits.kind == Kind::Message && traits.role.is_known();
         assert!(!contributes || known.contains(&node), "{} is shown or hidden", session.id(node));
     }
-    let stats = stats::measure(&mut bodies, context).unwrap().compaction.unwrap();
+    let stats = stats::measure(&mut bodies, context, 1).unwrap().compaction.unwrap();
     assert_eq!((stats.node, stats.hidden), (hidden.compaction, size(session, &hidden.messages)));
     assert_eq!(stats.tokens_before, Some(1234));
     hidden.messages.len()

@@ -179,10 +179,26 @@ fn context_of_100_000_origins_is_measured_and_compared() {
     let mut bodies = Bodies::new(&session);
     let [all, half] =
         [session.leaf(), session.nodes().nth(49_999)].map(|leaf| context::build(&mut bodies, leaf).unwrap());
-    let stats = stats::measure(&mut bodies, &all).unwrap();
+    let stats = stats::measure(&mut bodies, &all, 1).unwrap();
     assert_eq!((stats.parts.len(), stats.all.tokens), (100_000, 100_000));
     let difference = compare::messages(&mut bodies, &all, &half).unwrap();
     assert_eq!((difference.common.messages, difference.dropped.len()), (50_000, 50_000));
+}
+
+#[test]
+fn stats_do_not_depend_on_the_number_of_threads() {
+    // Sums of such fractions depend on their order.
+    let usage = |at: usize| format!(r#"{{"input":{at},"cost":{{"total":0.{at}}}}}"#);
+    let members = |at: usize| {
+        let (text, usage) = ("x".repeat(at % 50), usage(at));
+        format!(r#""type":"message","message":{{"role":"assistant","content":"{text}","usage":{usage}}}"#)
+    };
+    let session = session(2_000, |at| line(at, at.checked_sub(1), &members(at)));
+    let mut bodies = Bodies::new(&session);
+    let context = context::build(&mut bodies, session.leaf()).unwrap();
+    let alone = stats::measure(&mut bodies, &context, 1).unwrap();
+    assert_eq!((alone.usage.sources[0].entries, alone.usage.all.input), (2_000, 1_999_000.0));
+    assert_eq!(stats::measure(&mut bodies, &context, 3).unwrap(), alone);
 }
 
 #[test]

@@ -390,6 +390,10 @@ fn text_output_is_a_table() {
     assert_eq!(words(rows[0]), ["status", "version", "file"]);
     assert_eq!(words(rows[1]), ["migrated", "1", "→", "3", "1"]);
     assert_eq!(words(rows[2]), ["newer", "4", "4"]);
-    assert_eq!(rows[3..], ["3 files: 1 current, 1 migrated, 1 newer"], "a current file is only counted");
+    assert_eq!(
+        rows[3..],
+        ["3 files: 1 migrated, 1 already of version 3, 1 of a newer version"],
+        "a current file is only counted"
+    );
     assert!(!run.stdout.contains('\u{1b}') && run.code == 0);
 }

@@ -162,18 +162,21 @@ impl Wording<'_> {
             None => format!("`{own}` is a root, but no agent made it by going back to the start"),
         };
         let (lost, parent) = match above {
-            Continuation::Certain { node, lost } => (lost, format!("\"{}\"", self.session.id(node))),
-            Continuation::Root { lost } => (lost, "null".to_owned()),
+            Continuation::Certain { node, lost } => (lost, Some(format!("\"{}\"", self.session.id(node)))),
+            Continuation::Root { lost } => (lost, Some("null".to_owned())),
+            // Its remains do not say what it hung at.
+            Continuation::Before { lost, .. } => (lost, None),
             Continuation::Likely(node) => return (what, self.set_likely(node)),
             Continuation::Unknown => {
                 return (what, format!("set `parentId` of line {line} to null: no entry is before it"));
             }
         };
         let lost = self.notes.lost.get(lost as usize).map_or(0, |lost| lost.line);
-        (
-            format!("{what}; it was on line {lost}, which is damaged"),
-            format!("repair line {lost} first; else set `parentId` of line {line} to {parent}"),
-        )
+        let fix = match parent {
+            Some(parent) => format!("mend line {lost} first; else set `parentId` of line {line} to {parent}"),
+            None => format!("mend line {lost} first; what it hung at cannot be read any more"),
+        };
+        (format!("{what}; it was on line {lost}, which is damaged"), fix)
     }
 
     /// Returns the fix for a conversation that a provider refuses: go on above it.

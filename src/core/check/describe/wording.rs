@@ -1,9 +1,9 @@
 //! A finding with what its words are made of, and what they have in common.
 
 use crate::core::check::finding::RawFinding;
+use crate::core::check::lines;
 use crate::core::read::inspect::LineNotes;
 use crate::core::session::{NodeId, Session};
-use crate::core::time;
 
 /// A finding whose words are made.
 pub(super) struct Wording<'w> {
@@ -38,8 +38,6 @@ impl Wording<'_> {
 
     /// Returns the time of the nearest entry before the line that has one.
     pub(super) fn time_before(&self) -> String {
-        let from = self.session.nodes.partition_point(|node| node.line < self.finding.line);
-        let before = (0..from).rev().take(64).filter_map(|at| self.session.stamp(NodeId(u32::try_from(at).ok()?)).ms());
-        time::iso(before.into_iter().next().or(self.session.header.stamp.ms()).unwrap_or(0))
+        lines::time_before(self.session, self.finding.line)
     }
 }

@@ -8,6 +8,6 @@ mod view;
 
 pub use plan::Move;
 pub use record::{MoveOutcome, MoveRecord, Summary, WrittenMove};
-pub(super) use record::{append_mark, append_saved};
+pub(crate) use record::{append_mark, append_saved};
 pub use request::{MoveRequest, SummaryRequest};
 pub use view::{Landmark, MoveView};

@@ -113,12 +113,12 @@ pub(super) fn marks(session: &Session, plan: &Move, save: bool) -> bool {
 }
 
 /// Adds an entry that makes agents resume where it hangs.
-pub(in crate::core::edit) fn append_saved(draft: &mut Draft<'_>) {
+pub(crate) fn append_saved(draft: &mut Draft<'_>) {
     draft.append("custom", |entry| _ = entry.str("customType", SAVED_MOVE));
 }
 
 /// Adds a mark that moves the leaf to a position, in the form of the agents that store such moves.
-pub(in crate::core::edit) fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
+pub(crate) fn append_mark(draft: &mut Draft<'_>, position: Option<&str>) {
     draft.append("leaf", |entry| {
         for name in ["targetId", "appendParentId"] {
             match position {
