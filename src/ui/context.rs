@@ -23,10 +23,10 @@ use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
 /// A fact with its name.
-pub(super) type Fact = (&'static str, String);
+pub(super) type NamedFact = (&'static str, String);
 
 /// Returns the facts above a transcript: leaf, size and settings.
-pub(super) fn facts(leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> Vec<Fact> {
+pub(super) fn facts(leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> Vec<NamedFact> {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),

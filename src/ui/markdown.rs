@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use super::context::{self, Fact, PartKind, parts, title_words};
+use super::context::{self, NamedFact, PartKind, parts, title_words};
 use super::escape;
 use super::output::Output;
 use super::stats::{self, MeasuredPart};
@@ -129,7 +129,7 @@ fn fenced(output: &mut Output, mark: &str, text: &str) -> io::Result<()> {
 }
 
 /// Returns facts as a list.
-fn list(facts: &[Fact]) -> String {
+fn list(facts: &[NamedFact]) -> String {
     let mut out = String::new();
     for (name, value) in facts {
         out.push_str(&format!("- {name}: {}\n", inline(value)));

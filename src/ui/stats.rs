@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::context::{self, Fact};
+use super::context::{self, NamedFact};
 use super::escape;
 use super::fit;
 use super::list::{Column, Listing};
@@ -16,7 +16,7 @@ use crate::core::tree::walk;
 use crate::core::words::counted;
 
 /// Returns what is measured, and its size.
-pub(super) fn facts(session: &Session, part: MeasuredPart<'_>, stats: &Stats) -> Vec<Fact> {
+pub(super) fn facts(session: &Session, part: MeasuredPart<'_>, stats: &Stats) -> Vec<NamedFact> {
     let first = match part {
         MeasuredPart::Path(leaf) => ("leaf", leaf.unwrap_or("none (before the first entry)").to_owned()),
         MeasuredPart::AllBranches => ("branches", format!("all {}", walk::tips(session).len())),
@@ -115,7 +115,7 @@ fn table(stats: &Stats, screen: &Screen) -> String {
 }
 
 /// Returns what was used.
-pub(super) fn usage(stats: &Stats, part: MeasuredPart<'_>) -> Vec<Fact> {
+pub(super) fn usage(stats: &Stats, part: MeasuredPart<'_>) -> Vec<NamedFact> {
     let usage = &stats.usage;
     let place = match part {
         MeasuredPart::Path(_) => "on this path",

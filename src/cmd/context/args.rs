@@ -50,7 +50,7 @@ pub struct ContextArgs {
     /// Leave out calls of tools and their results (with --format markdown)
     ///
     /// So are messages with nothing else. The others keep their numbers.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) no_tools: bool,
     /// Compare it with the context at this entry: - is only at the leaf, + only there
     ///
