@@ -56,7 +56,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Tells of folders, or of a list, in which there is no session, and counts them as not read.
+    /// Reports folders, or a list, in which there is no session, and counts them as not read.
     pub(super) fn tell_bare(&mut self, app: &App, given: &[PathBuf]) {
         let mut fail = |file: Option<PathBuf>, message: &str, hint: Option<&str>| {
             let failure = Failure::plain(ErrorKind::NotASession, message.to_owned(), hint.map(str::to_owned));

@@ -45,7 +45,7 @@ impl Wording<'_> {
             ),
             (Code::ResultWithoutCall, Detail::Call(call)) => (
                 format!("result of the tool call `{}`, which is not in the conversation", call_id(details, call)?),
-                self.go_on_above("or go on in omp 18, which leaves it out"),
+                self.go_on_above("or go on in omp 18, which sends it as text"),
             ),
             (Code::ResultElsewhere, Detail::Call(call)) => (
                 format!("result of the tool call `{}`, which is not right before it", call_id(details, call)?),

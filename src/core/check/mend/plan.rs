@@ -197,17 +197,17 @@ impl MendPlan {
             let first = i64::from(change.old.number) + shift;
             let count = i64::try_from(change.new.len()).unwrap_or(i64::MAX);
             shift += count - 1;
-            changes.push(Origin { first, count, old: change.old.number, shift });
+            changes.push(LineOrigin { first, count, old: change.old.number, shift });
         }
         Origins(changes)
     }
 }
 
 /// The lines of a new form, and the old ones that they come from.
-pub(crate) struct Origins(Vec<Origin>);
+pub(crate) struct Origins(Vec<LineOrigin>);
 
 /// Where the lines in the place of an old one are in the new form, and how many lines more that has from then on.
-struct Origin {
+struct LineOrigin {
     first: i64,
     count: i64,
     old: u32,
