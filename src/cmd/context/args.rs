@@ -41,7 +41,9 @@ pub struct ContextArgs {
     /// Work from before the first entry
     #[arg(long, conflicts_with = "leaf")]
     pub(super) root: bool,
-    /// Print what fills the context and what was used for it, instead of the messages
+    /// Print what fills the context, and what was used
+    ///
+    /// That is instead of the messages, and with `--format markdown` above them.
     #[arg(long)]
     pub(super) stats: bool,
     /// Take in all branches, each entry once, not only the path (with --stats)

@@ -4,6 +4,8 @@
 //! Of code only that is believed which cannot be anything else for any reader: fences that begin their line,
 //! and spans that end on their line. All doubt counts as no.
 
+use memchr::memchr3_iter;
+
 /// What is known of a text so far.
 #[derive(Default)]
 struct Sight {
@@ -15,6 +17,9 @@ struct Sight {
 
 /// Returns whether all of a text is seen where it is read as Markdown. It has no tabs and no CR.
 pub(super) fn is_all_shown(text: &str) -> bool {
+    if !hides(text) {
+        return true;
+    }
     let mut sight = Sight::default();
     // The character and the length of the fence that is open.
     let mut open: Option<(char, usize)> = None;
@@ -49,10 +54,15 @@ fn fence(line: &str) -> Option<(char, usize)> {
 
 /// Returns whether a text has something that is not seen outside of code.
 fn hides(text: &str) -> bool {
-    let is_tag = |at: usize| {
-        text[at + 1..].starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?'))
-    };
-    text.match_indices('<').any(|(at, _)| is_tag(at)) || ["]:", "![", "[]("].iter().any(|hidden| text.contains(hidden))
+    let bytes = text.as_bytes();
+    memchr3_iter(b'<', b'[', b']', bytes).any(|at| {
+        let after = &bytes[at + 1..];
+        match bytes[at] {
+            b'<' => after.first().is_some_and(|next| next.is_ascii_alphabetic() || b"/!?".contains(next)),
+            b']' => after.starts_with(b":"),
+            _ => after.starts_with(b"](") || bytes[..at].ends_with(b"!"),
+        }
+    })
 }
 
 impl Sight {
