@@ -23,6 +23,7 @@ const MEANT: [(&[&str], &str); 26] = [
     (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
     (&["last"], "tree latest"),
     (&["cat", "dump", "print", "transcript", "export"], "context SESSION"),
+    (&["markdown", "share"], "context SESSION --format markdown"),
     (&["stats", "usage", "cost", "tokens"], "context SESSION --stats"),
     (&["diff", "compare"], "context SESSION --diff ENTRY"),
     (&["info", "status", "leaf", "head", "resume"], "check --why-leaf SESSION"),

@@ -10,8 +10,19 @@ use crate::core::session::{NodeId, Session};
 pub struct Branch {
     /// The branch that it forks from; `None` for one that starts at a root.
     pub from: Option<usize>,
-    /// Whether no sibling comes after it.
-    pub is_last: bool,
+    /// The row that its first row is below; `None` for a root.
+    pub below: Option<NodeId>,
+    /// Its place among its siblings, from 1 on.
+    pub place: u32,
+    /// How many they are, itself included.
+    pub siblings: u32,
+}
+
+impl Branch {
+    /// Returns whether no sibling comes after it.
+    pub fn is_last(&self) -> bool {
+        self.place == self.siblings
+    }
 }
 
 /// A shown entry.
@@ -60,23 +71,24 @@ pub(crate) fn appended(session: &Session, leaf: Option<NodeId>, new: &[NewRow]) 
 pub fn of_shape(session: &Session, leaf: Option<NodeId>, shape: &Shape) -> Rows {
     let active = walk::active(session, leaf);
     let shown = &shape.nodes;
-    // The number of children and the last child of every row; the place after all rows is for the
-    // children of none, the roots.
+    // The number of children of every row, and how many of them were laid out; the place after all rows is
+    // for the children of none, the roots.
     let place = |row: usize| shape.above(row).unwrap_or(shown.len());
-    let mut families = vec![(0_u32, 0_usize); shown.len() + 1];
+    let mut families = vec![(0_u32, 0_u32); shown.len() + 1];
     let is_child = |row: &usize| !session.is_mark(shown[*row]);
     for row in (0..shown.len()).filter(is_child) {
-        let family = &mut families[place(row)];
-        *family = (family.0 + 1, row);
+        families[place(row)].0 += 1;
     }
     let mut rows: Vec<Row> = Vec::with_capacity(shown.len());
     let mut branches = Vec::new();
     for (at, &node) in shown.iter().enumerate() {
-        let (siblings, last) = families[place(at)];
+        let (siblings, laid_out) = &mut families[place(at)];
         let from = shape.above(at).and_then(|above| rows[above].branch);
-        let is_head = siblings > 1 && is_child(&at);
+        let is_head = *siblings > 1 && is_child(&at);
         let branch = if is_head {
-            branches.push(Branch { from, is_last: last == at });
+            *laid_out += 1;
+            let below = shape.above(at).map(|above| shown[above]);
+            branches.push(Branch { from, below, place: *laid_out, siblings: *siblings });
             Some(branches.len() - 1)
         } else {
             from

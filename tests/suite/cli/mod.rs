@@ -19,6 +19,7 @@ mod follow;
 mod foreign;
 mod lists;
 mod lookup;
+mod markdown;
 mod naming;
 mod pipes;
 mod rows;

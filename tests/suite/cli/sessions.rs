@@ -67,6 +67,13 @@ bbbb1111  1970-01-01 00:00  237 B  ~/bank  count
     let scratch = family();
     let run = scratch.run("list d");
     assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.code), (expected, "", 0));
+    let words = scratch.run("list d --plain-rows").ok();
+    let forks = words.lines().skip(1).take(2).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        forks,
+        "cccc2222, 1970-01-01 00:00, 293 B, ~/shop, fork, depth 1: Named\n\
+         eeee1111, 1970-01-01 00:00, 243 B, ~/shop, fork, depth 2: look around"
+    );
     for (args, expected) in [
         ("", "aaaa1111 cccc2222 eeee1111 cccc1111 bbbb1111"),
         ("--flat", "cccc2222 bbbb1111 cccc1111 eeee1111 aaaa1111"),
