@@ -10,7 +10,7 @@ use crate::core::naming::session::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
-const MEANT: [(&[&str], &str); 26] = [
+const MEANT: [(&[&str], &str); 27] = [
     (&["show", "log", "view", "open"], "tree SESSION"),
     (&["ls", "dir", "recent", "sessions"], "list"),
     (&["families", "forks"], "list --family SESSION"),
