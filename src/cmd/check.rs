@@ -102,7 +102,7 @@ impl Task for CheckArgs {
         let policy = self.policy()?;
         let given = paths.given()?;
         let files = files::find(given.clone(), Searched::Plain);
-        let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
+        let mut out = Findings::new(self.format.get(), self.mend.mending(), app.screen.clone(), world::stop)?;
         let mut tally = Tally::default();
         let done = if self.mend.is_asked_for() {
             self.mend.run(app, self.format.get(), &files, &policy, &mut out, &mut tally)
@@ -115,13 +115,17 @@ impl Task for CheckArgs {
         }
         let counts = tally.counts;
         if done.is_err() || self.mend.is_asked_for() {
-            // A diff has nothing after it.
+            // A diff has nothing after it on standard output.
+            let hint = out.mendable().filter(|_| self.mend.diff && done.is_ok());
             let finished = out.finish(Some(counts).filter(|_| self.mend.fix && done.is_ok()));
             let printed = done.and(finished.map_err(Into::into));
             if tally.is_written {
                 super::ended(printed, None, None)?
             } else {
                 printed?
+            }
+            if let Some(hint) = hint {
+                app.report.hint(&hint);
             }
             return Ok(exit(counts));
         }

@@ -1,6 +1,7 @@
 //! Findings and tips of `check`: text for people, and the formats that other programs read. Which
 //! findings count is decided in `cmd`; their words come from [`crate::core::check`].
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -14,6 +15,7 @@ use super::output::{JsonList, Output};
 use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use super::tips::{TipRow, table};
+use crate::core::check::fixes::FixKind;
 use crate::core::check::policy::{Counts, Found, Policy};
 use crate::core::check::why::Resume;
 use crate::core::check::{Code, Finding, Severity};
@@ -52,6 +54,13 @@ impl FindingFormat {
     }
 }
 
+/// How files are mended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mending {
+    /// Whether guesses are made, too.
+    pub(crate) guesses: bool,
+}
+
 /// Prints findings one by one, so that they need not be in memory.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -59,8 +68,15 @@ pub(crate) struct Findings {
     form: FindingFormat,
     screen: Screen,
     count: usize,
+    /// How files are mended, if they are.
+    mending: Option<Mending>,
     /// How many files were mended.
     mended: usize,
+    /// How many fixes were made, or would be.
+    fixes: usize,
+    /// How many findings have a fix that is safe, and how many one that is a guess.
+    safe: usize,
+    guesses: usize,
     list: JsonList,
     /// Returns the signal that asked to stop, if one did.
     stop: fn() -> Option<i32>,
@@ -71,9 +87,11 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub(crate) fn new(form: FindingFormat, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
+    pub(crate) fn new(form: FindingFormat, mending: Option<Mending>, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
         let list = JsonList::new(form == FindingFormat::Json);
-        let mut findings = Self { output: Output::new(), form, screen, count: 0, mended: 0, list, stop };
+        let output = Output::new();
+        let mut findings =
+            Self { output, form, screen, count: 0, mending, mended: 0, fixes: 0, safe: 0, guesses: 0, list, stop };
         if form == FindingFormat::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
@@ -96,6 +114,7 @@ impl Findings {
                 seen
             }
         };
+        self.sum_up(&seen);
         for (code, count) in seen.into_iter().map(|(code, count)| (code, policy.beyond(count))) {
             if count > 0 {
                 self.more(&name, code, count)?;
@@ -104,13 +123,26 @@ impl Findings {
         Ok(())
     }
 
+    fn sum_up(&mut self, seen: &BTreeMap<Code, usize>) {
+        for (code, count) in seen {
+            match code.rule().kind {
+                FixKind::Safe => self.safe += count,
+                FixKind::Guess => self.guesses += count,
+                FixKind::None => {}
+            }
+        }
+    }
+
     fn push(&mut self, path: &str, finding: &Finding) -> anyhow::Result<()> {
         if let Some(signal) = (self.stop)() {
             return Err(Error::Interrupted { signal }.into());
         }
         self.count += 1;
         match self.form {
-            FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen))?,
+            FindingFormat::Text => {
+                let text = text(path, finding, self.mending, self.screen.paint);
+                self.output.text(&folded(&text, &self.screen))?;
+            }
             FindingFormat::Json | FindingFormat::Jsonl => {
                 let row = FindingRow::new(path, finding);
                 self.list.add(&mut self.output, &row)?;
@@ -133,7 +165,20 @@ impl Findings {
             FindingFormat::Text => {
                 report.print(&mut self.output, &self.screen)?;
                 self.mended += 1;
-                if report.is_diff() { Ok(()) } else { self.file(report.path, policy, found) }
+                self.fixes += report.mended.fixes.len();
+                if !report.is_diff() {
+                    return self.file(report.path, policy, found);
+                }
+                // A diff has no findings, but what else could be mended is told after it.
+                match found {
+                    Found::Failed(error) => return Err(error.into()),
+                    Found::Many(checked) => {
+                        let seen = policy.findings(report.path, &checked, &mut |_| -> anyhow::Result<()> { Ok(()) })?;
+                        self.sum_up(&seen);
+                    }
+                    Found::Few(_, seen) => self.sum_up(&seen),
+                }
+                Ok(())
             }
             FindingFormat::Json | FindingFormat::Jsonl => {
                 let mut findings = Vec::new();
@@ -171,6 +216,26 @@ impl Findings {
         io::Write::flush(&mut self.output)
     }
 
+    /// Returns what could be mended of what was found, in one line.
+    pub(crate) fn mendable(&self) -> Option<String> {
+        let done = if self.fixes == 0 { "nothing mended" } else { "" };
+        let more = counted(self.guesses, "finding more", "findings more");
+        Some(match self.mending {
+            None => match (self.safe, self.guesses) {
+                (0, 0) => return None,
+                (safe, 0) => format!("`--fix` can mend {safe} of them"),
+                (0, guesses) => format!("`--fix --unsafe-fixes` can mend {guesses} of them, by a guess"),
+                (safe, guesses) => format!("`--fix` can mend {safe} of them, `--unsafe-fixes` {guesses} more"),
+            },
+            Some(Mending { guesses: false }) if self.guesses > 0 => {
+                let done = if done.is_empty() { String::new() } else { format!("{done}; ") };
+                format!("{done}{more} with `--unsafe-fixes`")
+            }
+            Some(_) if done.is_empty() || self.mended == 0 => return None,
+            Some(_) => done.to_owned(),
+        })
+    }
+
     /// Prints the summary, or the end of a document.
     ///
     /// # Errors
@@ -186,7 +251,10 @@ impl Findings {
                     || counts.files > 1
                     || (self.screen.is_terminal && counts.files > 0) =>
             {
-                self.output.text(&self.screen.folded(&summary(counts), 2))?
+                self.output.text(&self.screen.folded(&summary(counts), 2))?;
+                if let Some(mendable) = self.mendable() {
+                    self.output.text(&folded(&format!("{mendable}\n"), &self.screen))?;
+                }
             }
             _ => {}
         }
@@ -231,7 +299,7 @@ fn head(out: &mut String, code: Code, paint: Paint) {
     paint.push(out, ink, &format!("{}[{}]", code.severity().name(), code.id()));
 }
 
-fn text(path: &str, finding: &Finding, paint: Paint) -> String {
+fn text(path: &str, finding: &Finding, mending: Option<Mending>, paint: Paint) -> String {
     let mut out = String::new();
     head(&mut out, finding.code, paint);
     out.push(' ');
@@ -241,6 +309,16 @@ fn text(path: &str, finding: &Finding, paint: Paint) -> String {
         out.push_str("  ");
         paint.push(&mut out, Ink::Dim, &format!("{what}:"));
         out.push_str(&format!(" {}\n", escape::line(words)));
+    }
+    if let Some(Mending { guesses }) = mending {
+        // What is left after mending had no fix that was to be made.
+        let words = match finding.code.rule().kind {
+            FixKind::Guess if !guesses => "a guess, made with `--unsafe-fixes`",
+            _ => "none, only by hand",
+        };
+        out.push_str("  ");
+        paint.push(&mut out, Ink::Dim, "--fix:");
+        out.push_str(&format!(" {words}\n"));
     }
     out
 }
