@@ -55,10 +55,16 @@ impl FindingFormat {
 }
 
 /// How files are mended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mending {
-    /// Whether guesses are made, too.
-    pub(crate) guesses: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mending {
+    /// They cannot be, as standard input cannot.
+    Impossible,
+    /// They are not, but could be.
+    Offered,
+    /// By what is safe.
+    Safe,
+    /// By guesses too.
+    Guesses,
 }
 
 /// Prints findings one by one, so that they need not be in memory.
@@ -68,8 +74,8 @@ pub(crate) struct Findings {
     form: FindingFormat,
     screen: Screen,
     count: usize,
-    /// How files are mended, if they are.
-    mending: Option<Mending>,
+    /// How files are mended.
+    mending: Mending,
     /// How many files were mended.
     mended: usize,
     /// How many fixes were made, or would be.
@@ -87,7 +93,7 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub(crate) fn new(form: FindingFormat, mending: Option<Mending>, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
+    pub(crate) fn new(form: FindingFormat, mending: Mending, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
         let list = JsonList::new(form == FindingFormat::Json);
         let output = Output::new();
         let mut findings =
@@ -140,8 +146,9 @@ impl Findings {
         self.count += 1;
         match self.form {
             FindingFormat::Text => {
-                let text = text(path, finding, self.mending, self.screen.paint);
+                let text = text(path, finding, self.screen.paint);
                 self.output.text(&folded(&text, &self.screen))?;
+                self.output.text(&self.kind(finding.code))?;
             }
             FindingFormat::Json | FindingFormat::Jsonl => {
                 let row = FindingRow::new(path, finding);
@@ -154,6 +161,19 @@ impl Findings {
             }
         }
         Ok(())
+    }
+
+    /// Returns a line on what `--fix` could do about a finding that it left.
+    fn kind(&self, code: Code) -> String {
+        let words = match (self.mending, code.rule().kind) {
+            (Mending::Impossible | Mending::Offered, _) => return String::new(),
+            (Mending::Safe, FixKind::Guess) => "a guess, made with `--unsafe-fixes`",
+            // It had a fix that does not apply here, or none.
+            _ => "none, only by hand",
+        };
+        let mut out = "  ".to_owned();
+        self.screen.paint.push(&mut out, Ink::Dim, "--fix:");
+        self.screen.folded(&format!("{out} {words}\n"), 4)
     }
 
     /// Prints what was mended in a file, or would be, and what is left in it.
@@ -219,20 +239,22 @@ impl Findings {
     /// Returns what could be mended of what was found, in one line.
     pub(crate) fn mendable(&self) -> Option<String> {
         let done = if self.fixes == 0 { "nothing mended" } else { "" };
+        let has_findings = self.count > 0;
         let more = counted(self.guesses, "finding more", "findings more");
         Some(match self.mending {
-            None => match (self.safe, self.guesses) {
+            Mending::Impossible => return None,
+            Mending::Offered => match (self.safe, self.guesses) {
                 (0, 0) => return None,
                 (safe, 0) => format!("`--fix` can mend {safe} of them"),
                 (0, guesses) => format!("`--fix --unsafe-fixes` can mend {guesses} of them, by a guess"),
                 (safe, guesses) => format!("`--fix` can mend {safe} of them, `--unsafe-fixes` {guesses} more"),
             },
-            Some(Mending { guesses: false }) if self.guesses > 0 => {
+            Mending::Safe if self.guesses > 0 => {
                 let done = if done.is_empty() { String::new() } else { format!("{done}; ") };
                 format!("{done}{more} with `--unsafe-fixes`")
             }
-            Some(_) if done.is_empty() || self.mended == 0 => return None,
-            Some(_) => done.to_owned(),
+            _ if done.is_empty() || !has_findings => return None,
+            _ => done.to_owned(),
         })
     }
 
@@ -269,7 +291,15 @@ fn folded(text: &str, screen: &Screen) -> String {
     let held = |text: &str| text.replace(' ', HELD);
     let pieces = text.split('`').enumerate();
     let pieces: Vec<_> = pieces.map(|(at, piece)| if at % 2 == 1 { held(piece) } else { piece.to_owned() }).collect();
-    screen.folded(&pieces.join("`"), 4).replace(HELD, " ")
+    let text = pieces.join("`");
+    // So is a line to be put into a file, at the end of how to fix it: it stands alone, and whole.
+    let (text, line) = match text.trim_end().rsplit_once(" {\"type\":") {
+        Some((before, line)) if screen.width.is_some() && line.ends_with('}') => {
+            (format!("{before}:\n"), format!("{{\"type\":{line}\n"))
+        }
+        _ => (text, String::new()),
+    };
+    (screen.folded(&text, 4) + &line).replace(HELD, " ")
 }
 
 /// Returns the counts in one line.
@@ -299,7 +329,7 @@ fn head(out: &mut String, code: Code, paint: Paint) {
     paint.push(out, ink, &format!("{}[{}]", code.severity().name(), code.id()));
 }
 
-fn text(path: &str, finding: &Finding, mending: Option<Mending>, paint: Paint) -> String {
+fn text(path: &str, finding: &Finding, paint: Paint) -> String {
     let mut out = String::new();
     head(&mut out, finding.code, paint);
     out.push(' ');
@@ -309,16 +339,6 @@ fn text(path: &str, finding: &Finding, mending: Option<Mending>, paint: Paint) -
         out.push_str("  ");
         paint.push(&mut out, Ink::Dim, &format!("{what}:"));
         out.push_str(&format!(" {}\n", escape::line(words)));
-    }
-    if let Some(Mending { guesses }) = mending {
-        // What is left after mending had no fix that was to be made.
-        let words = match finding.code.rule().kind {
-            FixKind::Guess if !guesses => "a guess, made with `--unsafe-fixes`",
-            _ => "none, only by hand",
-        };
-        out.push_str("  ");
-        paint.push(&mut out, Ink::Dim, "--fix:");
-        out.push_str(&format!(" {words}\n"));
     }
     out
 }

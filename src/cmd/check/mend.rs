@@ -72,9 +72,14 @@ impl MendArgs {
         self.diff || self.fix
     }
 
-    /// Returns how files are mended, if they are.
-    pub(super) fn mending(&self) -> Option<Mending> {
-        self.is_asked_for().then_some(Mending { guesses: self.unsafe_fixes })
+    /// Returns how files are mended.
+    pub(super) fn mending(&self, files: &[Named]) -> Mending {
+        match self.is_asked_for() {
+            true if self.unsafe_fixes => Mending::Guesses,
+            true => Mending::Safe,
+            false if files.iter().any(|file| file.path == Path::new("-")) => Mending::Impossible,
+            false => Mending::Offered,
+        }
     }
 
     fn suffix(&self) -> Option<&str> {
