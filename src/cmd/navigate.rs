@@ -131,6 +131,7 @@ impl NavigateArgs {
                 outcome,
                 is_dry: self.dry_run,
                 would_write: &would_write,
+                label: self.label.as_deref(),
                 prompt: prompt.as_deref(),
                 writes: request.writes(),
                 synced,
