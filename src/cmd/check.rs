@@ -52,7 +52,7 @@ Examples:
   session-tree check sessions --baseline known.txt     only what is new
   session-tree check --why-leaf latest                 where agents resume")]
 pub struct CheckArgs {
-    /// Files, folders to search for *.jsonl files, or sessions: an id or its start, latest or current
+    /// Files, folders to search for *.jsonl files, or ids of sessions, or latest
     #[arg(value_name = "PATH", required_unless_present_any = ["files_from", "explain"])]
     paths: Vec<PathBuf>,
     #[command(flatten)]

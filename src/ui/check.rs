@@ -93,7 +93,12 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub(crate) fn new(form: FindingFormat, mending: Mending, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
+    pub(crate) fn new(
+        form: FindingFormat,
+        mending: Mending,
+        screen: Screen,
+        stop: fn() -> Option<i32>,
+    ) -> io::Result<Self> {
         let list = JsonList::new(form == FindingFormat::Json);
         let output = Output::new();
         let mut findings =

@@ -196,8 +196,8 @@ fn existing_path_wins_over_id_and_latest() {
         let error = home.refuse(&format!("tree {word} --json"));
         assert_eq!((&error["kind"], &error["path"]), (&"io".into(), &word.into()), "{word}");
     }
-    // PATH is only ever a path.
-    for line in ["check latest --json", "migrate 01a2 --json"] {
+    // PATH of `migrate` is only ever a path.
+    for line in ["migrate latest --json", "migrate 01a2 --json"] {
         let run = home.run(line);
         assert!(run.code == 2 && !run.stdout.contains("01a22a6f"), "{line}: {run:?}");
     }
