@@ -485,6 +485,15 @@ mod tests {
     }
 
     #[test]
+    fn a_line_to_be_pasted_stands_alone_and_whole() {
+        let line = r#"{"type":"custom","id":"a1","parentId":null,"customType":"lost"}"#;
+        let text = format!("  fix: replace it with {line}\n");
+        let folded = |width| folded(&text, &Screen { width, ..Screen::default() });
+        assert_eq!(folded(Some(24)), format!("  fix: replace it with:\n{line}\n"));
+        assert_eq!(folded(None), text);
+    }
+
+    #[test]
     fn a_path_is_escaped_as_a_uri() {
         assert_eq!(uri("./a b/é.jsonl"), "a%20b/%C3%A9.jsonl");
         assert_eq!(uri("/x#y"), "file:///x%23y");
