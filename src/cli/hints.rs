@@ -56,6 +56,11 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
             let hint = "`--root` instead of ENTRY goes to before the first entry";
             return missing.iter().any(|name| name.contains("ENTRY")).then(|| hint.to_owned());
         }
+        ErrorKind::MissingRequiredArgument if command == Some("branch") => {
+            let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
+            let hint = "`--without` goes with `--all`, which copies the whole tree";
+            return missing.iter().any(|name| name == "--all").then(|| hint.to_owned());
+        }
         _ => return None,
     };
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };

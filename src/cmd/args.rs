@@ -169,7 +169,9 @@ impl SessionArg {
     /// the result, if the system could not sync what was written.
     pub(super) fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
-            let message = format!("the file was version {version}: it was migrated to 3 in the same step");
+            let message = format!(
+                "the file was version {version}: it was migrated to 3 in the same step, and no copy is kept; run first, `migrate --backup` keeps one"
+            );
             app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
         if done.closed_unfinished_line {

@@ -152,6 +152,7 @@ impl BranchArgs {
         let new = NewSession::of(source, names_source, world::session_id(), world::timestamp())?;
         let mut report = ForkReport::new((&session, source), &plan, &new, folders::agent(source, &session));
         (report.is_dry, report.is_stdout_taken) = (self.dry_run, is_stdout_taken);
+        report.is_anonymized = self.anonymize;
         let print = |report: &ForkReport<'_>| report.print(self.format.is_json(), &app.screen, app.report);
         if self.dry_run {
             app.report.problems(&plan.problems(&mut bodies)?.list(), source);

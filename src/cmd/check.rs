@@ -11,6 +11,7 @@ use self::mend::MendArgs;
 use self::tally::Tally;
 use super::args::{FormatArg, Formats};
 use super::folders;
+use super::lookup;
 use super::paths::{self, Listed, Paths};
 use super::world;
 use super::{App, Task};
@@ -31,14 +32,15 @@ mod why;
 /// Report problems in session files, their effects and fixes
 ///
 /// Errors are what an agent loses or misreads, warnings what is suspicious. Exit code 1 if there is
-/// an error or a denied warning, 2 if a file cannot be read. Reads each file once, and prints
-/// nothing for a single file in which nothing is found. `--fix` mends what loses nothing, keeps the
+/// an error or a denied warning, 2 if a file cannot be read. Reads each file once. Where standard
+/// output is no terminal, prints nothing for a single file in which nothing is found. `--fix` mends what loses nothing, keeps the
 /// original beside the file, and checks the result; `--diff` shows that and changes nothing. What is not reported is not mended.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("mending").args(["diff", "fix"])))]
 #[command(after_long_help = "\
 Examples:
   session-tree check session.jsonl
+  session-tree check latest
   session-tree check session.jsonl --diff              what could be mended
   session-tree check session.jsonl --fix --unsafe-fixes
   session-tree check --explain orphan                  one code, or all
@@ -49,7 +51,7 @@ Examples:
   session-tree check sessions --baseline known.txt     only what is new
   session-tree check --why-leaf latest                 where agents resume")]
 pub struct CheckArgs {
-    /// Files, or folders to search for *.jsonl files
+    /// Files, folders to search for *.jsonl files, or ids of sessions, or latest
     #[arg(value_name = "PATH", required_unless_present_any = ["files_from", "explain"])]
     paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -99,9 +101,9 @@ impl Task for CheckArgs {
             return why::run(app, &paths, self.format.get());
         }
         let policy = self.policy()?;
-        let given = paths.given()?;
+        let given = lookup::files(app, paths.given()?, self.mend.fix)?;
         let files = files::find(given.clone(), Searched::Plain);
-        let mut out = Findings::new(self.format.get(), app.screen.clone(), world::stop)?;
+        let mut out = Findings::new(self.format.get(), self.mend.mending(&files), app.screen.clone(), world::stop)?;
         let mut tally = Tally::default();
         let done = if self.mend.is_asked_for() {
             self.mend.run(app, self.format.get(), &files, &policy, &mut out, &mut tally)
@@ -114,13 +116,17 @@ impl Task for CheckArgs {
         }
         let counts = tally.counts;
         if done.is_err() || self.mend.is_asked_for() {
-            // A diff has nothing after it.
+            // A diff has nothing after it on standard output.
+            let hint = out.mendable().filter(|_| self.mend.diff && done.is_ok());
             let finished = out.finish(Some(counts).filter(|_| self.mend.fix && done.is_ok()));
             let printed = done.and(finished.map_err(Into::into));
             if tally.is_written {
                 super::ended(printed, None, None)?
             } else {
                 printed?
+            }
+            if let Some(hint) = hint {
+                app.report.hint(&hint);
             }
             return Ok(exit(counts));
         }

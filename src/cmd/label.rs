@@ -22,7 +22,8 @@ use crate::ui::report::{AboutFile, Failure};
 /// Labels are bookmarks on entries. Without ENTRY, lists those that are set now, in the order in
 /// which they were set. With ENTRY, prints its label, or nothing if it has none; with NAME, sets it.
 /// A change adds one line to the end of the file; everything else stays as it is. A label that is set
-/// already writes nothing.
+/// already writes nothing. An entry has one label: a new one replaces it. A file of version 1 or 2 is
+/// migrated in the same step, without a copy; `migrate --backup` before that keeps the original.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::naming("\
 Examples:

@@ -81,7 +81,9 @@ impl ListArgs {
     fn check(&self) -> Result<()> {
         let format = self.format.get();
         if self.sort.is_of_totals() && !self.long {
-            return Err(Failure::usage("that is known only of files that are read whole", "add `--long`").into());
+            return Err(
+                Failure::usage("`--sort` by cost or messages needs files that are read whole", "add `--long`").into()
+            );
         }
         if self.null && format != Format::Path {
             return Err(Failure::usage("`--null` is for paths alone", "add `--format path`").into());

@@ -40,3 +40,20 @@ pub(super) fn file(app: &App, word: &Path, writes: bool) -> Result<Option<PathBu
         }
     }
 }
+
+/// Returns paths with the files of those that are names of sessions. Among several, a word that names none
+/// stays a path: the others are to be read all the same.
+///
+/// # Errors
+/// As [`file`], for a word that stands alone.
+pub(super) fn files(app: &App, mut given: Vec<PathBuf>, writes: bool) -> Result<Vec<PathBuf>> {
+    let is_alone = given.len() == 1;
+    for path in &mut given {
+        match file(app, path, writes) {
+            Ok(Some(found)) => *path = found,
+            Err(error) if is_alone => return Err(error),
+            Ok(None) | Err(_) => {}
+        }
+    }
+    Ok(given)
+}

@@ -25,7 +25,9 @@ use crate::ui::report::AboutFile;
 /// A user message is taken back: the leaf goes to its parent and its text is printed, to be edited
 /// and sent again. Without `--save`, `--label` or a summary nothing is written: the move is only
 /// reported, and `--leaf` lets any command work from there. With one of them a line is appended,
-/// and every agent resumes there.
+/// and every agent resumes there. An entry has one label: `--label` replaces it. A file of version
+/// 1 or 2 is migrated in the same step, without a copy; `migrate --backup` before that keeps the
+/// original.
 #[derive(Debug, Args)]
 #[command(after_long_help = super::naming("\
 Examples:
@@ -129,6 +131,7 @@ impl NavigateArgs {
                 outcome,
                 is_dry: self.dry_run,
                 would_write: &would_write,
+                label: self.label.as_deref(),
                 prompt: prompt.as_deref(),
                 writes: request.writes(),
                 synced,

@@ -37,6 +37,8 @@ pub(crate) struct ForkReport<'a> {
     pub cancelled_by: Option<String>,
     /// Whether it was only to be shown.
     pub is_dry: bool,
+    /// Whether stand-ins take the place of what was written.
+    pub is_anonymized: bool,
     /// Whether the new session itself goes to stdout.
     pub is_stdout_taken: bool,
 }
@@ -50,7 +52,8 @@ impl<'a> ForkReport<'a> {
         agent: Agent,
     ) -> Self {
         let (written, path, cancelled_by) = (None, None, None);
-        Self { session, source, plan, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
+        let (is_dry, is_anonymized, is_stdout_taken) = (false, false, false);
+        Self { session, source, plan, new, written, path, agent, cancelled_by, is_dry, is_anonymized, is_stdout_taken }
     }
 
     /// Prints what was made, or would be, and how to go on.
@@ -82,7 +85,11 @@ impl<'a> ForkReport<'a> {
         }
         output.finish()?;
         if self.cancelled_by.is_none() {
-            report.forked(self.agent, self.path, self.plan.selected());
+            if self.is_anonymized && is_made {
+                report.hint("read it before you share it: names of models and providers, times and cost stay");
+            }
+            let goes_on = self.path.filter(|_| !self.is_anonymized);
+            report.forked(self.agent, goes_on, self.plan.selected());
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Findings and tips of `check`: text for people, and the formats that other programs read. Which
 //! findings count is decided in `cmd`; their words come from [`crate::core::check`].
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -14,6 +15,7 @@ use super::output::{JsonList, Output};
 use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use super::tips::{TipRow, table};
+use crate::core::check::fixes::FixKind;
 use crate::core::check::policy::{Counts, Found, Policy};
 use crate::core::check::why::Resume;
 use crate::core::check::{Code, Finding, Severity};
@@ -52,6 +54,19 @@ impl FindingFormat {
     }
 }
 
+/// How files are mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mending {
+    /// They cannot be, as standard input cannot.
+    Impossible,
+    /// They are not, but could be.
+    Offered,
+    /// By what is safe.
+    Safe,
+    /// By guesses too.
+    Guesses,
+}
+
 /// Prints findings one by one, so that they need not be in memory.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -59,8 +74,15 @@ pub(crate) struct Findings {
     form: FindingFormat,
     screen: Screen,
     count: usize,
+    /// How files are mended.
+    mending: Mending,
     /// How many files were mended.
     mended: usize,
+    /// How many fixes were made, or would be.
+    fixes: usize,
+    /// How many findings have a fix that is safe, and how many one that is a guess.
+    safe: usize,
+    guesses: usize,
     list: JsonList,
     /// Returns the signal that asked to stop, if one did.
     stop: fn() -> Option<i32>,
@@ -71,9 +93,16 @@ impl Findings {
     ///
     /// # Errors
     /// [`io::Error`] of the output.
-    pub(crate) fn new(form: FindingFormat, screen: Screen, stop: fn() -> Option<i32>) -> io::Result<Self> {
+    pub(crate) fn new(
+        form: FindingFormat,
+        mending: Mending,
+        screen: Screen,
+        stop: fn() -> Option<i32>,
+    ) -> io::Result<Self> {
         let list = JsonList::new(form == FindingFormat::Json);
-        let mut findings = Self { output: Output::new(), form, screen, count: 0, mended: 0, list, stop };
+        let output = Output::new();
+        let mut findings =
+            Self { output, form, screen, count: 0, mending, mended: 0, fixes: 0, safe: 0, guesses: 0, list, stop };
         if form == FindingFormat::Sarif {
             let start = sarif_start();
             findings.output.json(start.as_bytes())?;
@@ -96,6 +125,7 @@ impl Findings {
                 seen
             }
         };
+        self.sum_up(&seen);
         for (code, count) in seen.into_iter().map(|(code, count)| (code, policy.beyond(count))) {
             if count > 0 {
                 self.more(&name, code, count)?;
@@ -104,13 +134,27 @@ impl Findings {
         Ok(())
     }
 
+    fn sum_up(&mut self, seen: &BTreeMap<Code, usize>) {
+        for (code, count) in seen {
+            match code.rule().kind {
+                FixKind::Safe => self.safe += count,
+                FixKind::Guess => self.guesses += count,
+                FixKind::None => {}
+            }
+        }
+    }
+
     fn push(&mut self, path: &str, finding: &Finding) -> anyhow::Result<()> {
         if let Some(signal) = (self.stop)() {
             return Err(Error::Interrupted { signal }.into());
         }
         self.count += 1;
         match self.form {
-            FindingFormat::Text => self.output.text(&folded(&text(path, finding, self.screen.paint), &self.screen))?,
+            FindingFormat::Text => {
+                let text = text(path, finding, self.screen.paint);
+                self.output.text(&folded(&text, &self.screen))?;
+                self.output.text(&self.kind(finding.code))?;
+            }
             FindingFormat::Json | FindingFormat::Jsonl => {
                 let row = FindingRow::new(path, finding);
                 self.list.add(&mut self.output, &row)?;
@@ -124,6 +168,19 @@ impl Findings {
         Ok(())
     }
 
+    /// Returns a line on what `--fix` could do about a finding that it left.
+    fn kind(&self, code: Code) -> String {
+        let words = match (self.mending, code.rule().kind) {
+            (Mending::Impossible | Mending::Offered, _) => return String::new(),
+            (Mending::Safe, FixKind::Guess) => "a guess, made with `--unsafe-fixes`",
+            // It had a fix that does not apply here, or none.
+            _ => "none, only by hand",
+        };
+        let mut out = "  ".to_owned();
+        self.screen.paint.push(&mut out, Ink::Dim, "--fix:");
+        self.screen.folded(&format!("{out} {words}\n"), 4)
+    }
+
     /// Prints what was mended in a file, or would be, and what is left in it.
     ///
     /// # Errors
@@ -133,7 +190,20 @@ impl Findings {
             FindingFormat::Text => {
                 report.print(&mut self.output, &self.screen)?;
                 self.mended += 1;
-                if report.is_diff() { Ok(()) } else { self.file(report.path, policy, found) }
+                self.fixes += report.mended.fixes.len();
+                if !report.is_diff() {
+                    return self.file(report.path, policy, found);
+                }
+                // A diff has no findings, but what else could be mended is told after it.
+                match found {
+                    Found::Failed(error) => return Err(error.into()),
+                    Found::Many(checked) => {
+                        let seen = policy.findings(report.path, &checked, &mut |_| -> anyhow::Result<()> { Ok(()) })?;
+                        self.sum_up(&seen);
+                    }
+                    Found::Few(_, seen) => self.sum_up(&seen),
+                }
+                Ok(())
             }
             FindingFormat::Json | FindingFormat::Jsonl => {
                 let mut findings = Vec::new();
@@ -171,6 +241,28 @@ impl Findings {
         io::Write::flush(&mut self.output)
     }
 
+    /// Returns what could be mended of what was found, in one line.
+    pub(crate) fn mendable(&self) -> Option<String> {
+        let done = if self.fixes == 0 { "nothing mended" } else { "" };
+        let has_findings = self.count > 0;
+        let more = counted(self.guesses, "finding more", "findings more");
+        Some(match self.mending {
+            Mending::Impossible => return None,
+            Mending::Offered => match (self.safe, self.guesses) {
+                (0, 0) => return None,
+                (safe, 0) => format!("`--fix` can mend {safe} of them"),
+                (0, guesses) => format!("`--fix --unsafe-fixes` can mend {guesses} of them, by a guess"),
+                (safe, guesses) => format!("`--fix` can mend {safe} of them, `--unsafe-fixes` {guesses} more"),
+            },
+            Mending::Safe if self.guesses > 0 => {
+                let done = if done.is_empty() { String::new() } else { format!("{done}; ") };
+                format!("{done}{more} with `--unsafe-fixes`")
+            }
+            _ if done.is_empty() || !has_findings => return None,
+            _ => done.to_owned(),
+        })
+    }
+
     /// Prints the summary, or the end of a document.
     ///
     /// # Errors
@@ -186,7 +278,10 @@ impl Findings {
                     || counts.files > 1
                     || (self.screen.is_terminal && counts.files > 0) =>
             {
-                self.output.text(&self.screen.folded(&summary(counts), 2))?
+                self.output.text(&self.screen.folded(&summary(counts), 2))?;
+                if let Some(mendable) = self.mendable() {
+                    self.output.text(&folded(&format!("{mendable}\n"), &self.screen))?;
+                }
             }
             _ => {}
         }
@@ -201,7 +296,15 @@ fn folded(text: &str, screen: &Screen) -> String {
     let held = |text: &str| text.replace(' ', HELD);
     let pieces = text.split('`').enumerate();
     let pieces: Vec<_> = pieces.map(|(at, piece)| if at % 2 == 1 { held(piece) } else { piece.to_owned() }).collect();
-    screen.folded(&pieces.join("`"), 4).replace(HELD, " ")
+    let text = pieces.join("`");
+    // So is a line to be put into a file, at the end of how to fix it: it stands alone, and whole.
+    let (text, line) = match text.trim_end().rsplit_once(" {\"type\":") {
+        Some((before, line)) if screen.width.is_some() && line.ends_with('}') => {
+            (format!("{before}:\n"), format!("{{\"type\":{line}\n"))
+        }
+        _ => (text, String::new()),
+    };
+    (screen.folded(&text, 4) + &line).replace(HELD, " ")
 }
 
 /// Returns the counts in one line.
@@ -378,6 +481,15 @@ mod tests {
         let text = "  fix: delete it: `sed -i 3d FILE`\n";
         let folded = |width| folded(text, &Screen { width, ..Screen::default() });
         assert_eq!(folded(Some(24)), "  fix: delete it:\n    `sed -i 3d FILE`\n");
+        assert_eq!(folded(None), text);
+    }
+
+    #[test]
+    fn a_line_to_be_pasted_stands_alone_and_whole() {
+        let line = r#"{"type":"custom","id":"a1","parentId":null,"customType":"lost"}"#;
+        let text = format!("  fix: replace it with {line}\n");
+        let folded = |width| folded(&text, &Screen { width, ..Screen::default() });
+        assert_eq!(folded(Some(24)), format!("  fix: replace it with:\n{line}\n"));
         assert_eq!(folded(None), text);
     }
 

@@ -115,9 +115,15 @@ fn shown(text: &mut String, hunk: &Hunk, source: &Source, screen: &Screen) -> an
     text.push('\n');
     // A column takes four bytes at most.
     let most = screen.width.map_or(usize::MAX, |width| (width + 1).saturating_mul(4));
-    for line in &hunk.lines {
-        let bytes = line.bytes(source, most)?;
-        let row = format!("{}{}", char::from(mark(line.mark)), escape::line(&String::from_utf8_lossy(&bytes)));
+    let starts = starts(hunk, source, screen.width)?;
+    for (line, start) in hunk.lines.iter().zip(starts) {
+        let bytes = match start {
+            0 => line.bytes(source, most)?,
+            start => line.bytes(source, start.saturating_add(most))?.split_off(start),
+        };
+        let left_out = if start > 0 { screen.mark() } else { "" };
+        let words = String::from_utf8_lossy(&bytes);
+        let row = format!("{}{left_out}{}", char::from(mark(line.mark)), escape::line(&words));
         let row = screen.cut(&row, screen.room());
         match line.mark {
             Mark::Same => text.push_str(&row),
@@ -129,13 +135,46 @@ fn shown(text: &mut String, hunk: &Hunk, source: &Source, screen: &Screen) -> an
     Ok(())
 }
 
+/// Returns from which byte on each line is shown: the same in a line and what takes its place, and near to where
+/// they begin to differ.
+fn starts(hunk: &Hunk, source: &Source, width: Option<usize>) -> anyhow::Result<Vec<usize>> {
+    let mut starts = vec![0; hunk.lines.len()];
+    let Some(width) = width else { return Ok(starts) };
+    let mut at = 0;
+    while at < hunk.lines.len() {
+        let run = |from: usize, mark| hunk.lines[from..].iter().take_while(|line| line.mark == mark).count();
+        let removed = run(at, Mark::Removed);
+        let added = run(at + removed, Mark::Added);
+        for (old, new) in (at..at + removed).zip(at + removed..at + removed + added) {
+            let (before, after) =
+                (hunk.lines[old].bytes(source, usize::MAX)?, hunk.lines[new].bytes(source, usize::MAX)?);
+            let start = start(&before, &after, width);
+            (starts[old], starts[new]) = (start, start);
+        }
+        at += (removed + added).max(1);
+    }
+    Ok(starts)
+}
+
+/// Returns from which byte on two lines are shown in rows of this width, so that the first difference is seen.
+fn start(before: &[u8], after: &[u8], width: usize) -> usize {
+    let common = before.iter().zip(after).take_while(|(before, after)| before == after).count();
+    if common < width.saturating_mul(2) / 3 {
+        return 0;
+    }
+    let start = common.saturating_sub(width / 3);
+    // Not within a character, which has four bytes at most.
+    let is_start = |at: &usize| before.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    (start.saturating_sub(3)..=start).rev().find(is_start).unwrap_or(start)
+}
+
 #[cfg(test)]
 mod tests {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::path::Path;
 
-    use super::name;
+    use super::{name, start};
 
     #[test]
     fn names_are_those_that_patch_reads() {
@@ -144,5 +183,18 @@ mod tests {
         check(b"a b", b"a b\t");
         check(b"a\nb\"\\", b"\"a\\012b\\\"\\\\\"");
         check(b"\xff", b"\xff");
+    }
+
+    #[test]
+    fn two_long_lines_are_shown_from_before_their_first_difference() {
+        let line = |common: usize, rest: &str| format!("{}{rest}", "x".repeat(common)).into_bytes();
+        assert_eq!(start(&line(10, "a"), &line(10, "b"), 30), 0);
+        assert_eq!(start(&line(100, "a"), &line(100, "b"), 30), 90);
+        assert_eq!(start(&line(100, ""), &line(100, "b"), 30), 90);
+        // Never within a character.
+        let wide = |rest: &str| format!("{}{rest}", "é".repeat(50)).into_bytes();
+        assert_eq!(start(&wide("a"), &wide("b"), 27), 90);
+        assert_eq!(start(&line(1, &"é".repeat(50)), &line(1, &("é".repeat(49) + "b")), 27), 89);
+        assert_eq!(start(b"", b"", 0), 0);
     }
 }

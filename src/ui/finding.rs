@@ -18,6 +18,7 @@ pub(super) struct FindingRow<'a> {
     message: &'a str,
     effect: &'a str,
     fix: &'a str,
+    fix_kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     unreachable: Option<u32>,
 }
@@ -36,6 +37,7 @@ impl<'a> FindingRow<'a> {
             message,
             effect,
             fix,
+            fix_kind: code.rule().kind.name(),
             unreachable: *unreachable,
         }
     }

@@ -206,6 +206,9 @@ pub(crate) struct Navigated<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_extension: Option<bool>,
     pub written: &'a [String],
+    /// The label of the target that another one takes the place of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<&'a str>,
     /// The types of what would be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_write: Option<&'a [&'static str]>,

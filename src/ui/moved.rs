@@ -30,6 +30,8 @@ pub(crate) struct MoveReport<'a> {
     pub is_dry: bool,
     /// The types of what it would write, if it is only to be shown.
     pub would_write: &'a [&'static str],
+    /// The label to set.
+    pub label: Option<&'a str>,
     /// What the summarizer would be asked, if that is to be shown.
     pub prompt: Option<&'a str>,
     /// Whether it is one that is written to the file.
@@ -75,6 +77,15 @@ impl MoveReport<'_> {
         self.plan.is_noop && matches!(self.outcome, MoveOutcome::Unwritten)
     }
 
+    /// Returns the label of the target that another one takes the place of. A summary takes the new one itself.
+    fn was(&self) -> Option<&str> {
+        let new = self.label.filter(|_| !self.plan.is_noop)?;
+        let has_summary = self.outcome.summary().is_some() || self.would_write.contains(&"branch_summary");
+        let is_written = self.is_dry || !self.outcome.ids().is_empty();
+        let target = self.plan.target.filter(|_| is_written && !has_summary)?;
+        self.session.label(target).map(|label| label.name.as_str()).filter(|was| *was != new)
+    }
+
     /// Returns how many messages the context has. A summary is a message of its own; nothing else that
     /// a move writes is.
     fn messages(&self) -> usize {
@@ -102,6 +113,7 @@ impl MoveReport<'_> {
             summary_entry: summary.and_then(|(line, _)| serde_json::from_str(line).ok()),
             from_extension: summary.map(|(_, from_extension)| from_extension),
             written: self.outcome.ids(),
+            was: self.was(),
             would_write: self.is_dry.then_some(self.would_write),
             prompt: self.prompt,
             context: ContextSize {
@@ -136,6 +148,9 @@ impl MoveReport<'_> {
         if !self.outcome.ids().is_empty() {
             rows.push(("written", escape::line(&self.outcome.ids().join(", ")).into_owned()));
             rows.extend(self.was_found.then(|| (FILE, escape::line(&self.path.display().to_string()).into_owned())));
+        }
+        if let (Some(label), Some(was)) = (self.label, self.was()) {
+            rows.push(("label", escape::line(&format!("[{label}] (was [{was}])")).into_owned()));
         }
         if let Some(images) = self.plan.editor.as_ref().and_then(Prompt::named_images) {
             rows.push(("images", format!("{images}, not in the text below")));

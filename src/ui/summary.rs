@@ -54,23 +54,16 @@ fn table(files: &[(&Path, &MigratedFile)], screen: &Screen) -> String {
     let listed: Vec<_> = files.iter().filter(|(_, outcome)| outcome.status != MigrationStatus::Current).collect();
     let mut out = String::new();
     if !listed.is_empty() {
-        let has_backups = listed.iter().any(|(_, outcome)| outcome.backup.is_some());
         let row = |&&(path, outcome): &&(&Path, &MigratedFile)| {
-            let mut row = vec![outcome.status.name().to_owned(), version(outcome, screen)];
-            row.extend(has_backups.then(|| backup(outcome)));
-            row.push(path.display().to_string());
-            row
+            vec![status_word(outcome.status).to_owned(), version(outcome, screen), path.display().to_string()]
         };
         let widest = |of: &dyn Fn(&Path, &MigratedFile) -> usize| {
             listed.iter().map(|(path, outcome)| of(path, outcome)).max().unwrap_or(0)
         };
-        let status = Column::Whole("status", widest(&|_, outcome| outcome.status.name().len()));
+        let status = Column::Whole("status", widest(&|_, outcome| status_word(outcome.status).len()));
         let version = Column::Whole("version", widest(&|_, outcome| fit::width(&version(outcome, screen))));
         let path = Column::Text("file", widest(&|path, _| fit::width(&escape::line(&path.display().to_string()))));
-        let mut columns = vec![status, version];
-        columns
-            .extend(has_backups.then(|| Column::Whole("original", widest(&|_, outcome| fit::width(&backup(outcome))))));
-        columns.push(path);
+        let columns = [status, version, path];
         let last = columns.len() - 1;
         let mut listing = Listing::new(&columns, screen);
         for piece in listed.chunks(CHUNK) {
@@ -92,13 +85,37 @@ fn table(files: &[(&Path, &MigratedFile)], screen: &Screen) -> String {
     let counts: Vec<_> = counts.iter().map(|(status, count)| format!("{count} {}", status.words())).collect();
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
     out.push_str(&screen.folded(&format!("{}{counts}\n", counted(files.len(), "file", "files")), 2));
+    out.push_str(&kept(files));
     out
 }
 
-/// Returns the name of the copy of the old file, if there is one.
-fn backup(outcome: &MigratedFile) -> String {
-    let name = outcome.backup.as_ref().and_then(|backup| backup.file_name());
-    name.map(|name| escape::line(&name.to_string_lossy()).into_owned()).unwrap_or_default()
+/// Returns how the outcome stands in a row: as it does in the counts.
+fn status_word(status: MigrationStatus) -> &'static str {
+    match status {
+        MigrationStatus::WouldMigrate => status.words(),
+        status => status.name(),
+    }
+}
+
+/// Says where the originals are, and how to go back. Names are not cut: they are to be copied.
+fn kept(files: &[(&Path, &MigratedFile)]) -> String {
+    let kept: Vec<_> = files.iter().filter_map(|(path, outcome)| Some((*path, outcome.backup.as_deref()?))).collect();
+    let suffix = |(path, backup): &(&Path, &Path)| {
+        let suffix = backup.file_name()?.to_str()?.strip_prefix(path.file_name()?.to_str()?)?;
+        Some(suffix.to_owned())
+    };
+    let show = |path: &Path| escape::line(&path.display().to_string()).into_owned();
+    match &kept[..] {
+        [] => String::new(),
+        [(_, backup)] => format!("the original is kept, `mv` it back to undo: {}\n", show(backup)),
+        [first, ..] => match suffix(first) {
+            Some(end) if kept.iter().all(|one| suffix(one).as_ref() == Some(&end)) => {
+                let end = escape::line(&end).into_owned();
+                format!("{} originals are kept beside them as NAME{end}; `mv` one back to undo\n", kept.len())
+            }
+            _ => kept.iter().map(|(_, backup)| format!("the original is kept: {}\n", show(backup))).collect(),
+        },
+    }
 }
 
 fn version(outcome: &MigratedFile, screen: &Screen) -> String {

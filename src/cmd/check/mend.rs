@@ -22,7 +22,7 @@ use crate::core::naming::files::{self, Named};
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 use crate::ui;
-use crate::ui::check::{FindingFormat, Findings};
+use crate::ui::check::{FindingFormat, Findings, Mending};
 use crate::ui::mend::MendReport;
 use crate::ui::report::Failure;
 use crate::ui::screen::Screen;
@@ -70,6 +70,16 @@ impl MendArgs {
     /// Returns whether files are mended, or shown as they would be.
     pub(super) fn is_asked_for(&self) -> bool {
         self.diff || self.fix
+    }
+
+    /// Returns how files are mended.
+    pub(super) fn mending(&self, files: &[Named]) -> Mending {
+        match self.is_asked_for() {
+            true if self.unsafe_fixes => Mending::Guesses,
+            true => Mending::Safe,
+            false if files.iter().any(|file| file.path == Path::new("-")) => Mending::Impossible,
+            false => Mending::Offered,
+        }
     }
 
     fn suffix(&self) -> Option<&str> {

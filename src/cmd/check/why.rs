@@ -18,10 +18,7 @@ pub(super) fn run(app: &App, paths: &Paths, form: FindingFormat) -> Result<ExitC
         let hint = "use `--format text` or `--format json`";
         return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
     }
-    let mut given = paths.given()?;
-    for path in &mut given {
-        *path = lookup::file(app, path, false)?.unwrap_or_else(|| path.clone());
-    }
+    let given = lookup::files(app, paths.given()?, false)?;
     let [Named { path, .. }] = &files::find(given, Searched::Plain)[..] else {
         return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
     };

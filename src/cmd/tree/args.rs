@@ -70,7 +70,7 @@ pub struct TreeArgs {
     #[arg(long)]
     pub(super) tips: bool,
     /// Show only entries at most N steps below the root
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = steps)]
     pub(super) depth: Option<u32>,
     /// Show only entries from then on: a date or 2d, 3h, 90m
     ///
@@ -166,4 +166,9 @@ impl TreeArgs {
     pub(super) fn period(&self) -> Period {
         Period { since: self.since, until: self.until }
     }
+}
+
+/// Reads a number of steps.
+fn steps(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a number of steps is a whole number from 0 on, such as 2".to_owned())
 }

@@ -41,6 +41,7 @@ error[E011] ./c.jsonl:5: parent `a00000ff` of `a0000006` is not in the file
   effect: 3 entries can no longer be reached from the leaf: pi and omp start the conversation there; the model gets nothing from before
   fix: if the conversation went on directly from line 4, set `parentId` of line 5 to \"a0000003\"
 3 files: 1 error, 1 warning
+`--fix --unsafe-fixes` can mend 1 of them, by a guess
 ";
     assert_eq!((done.stdout.as_str(), done.stderr.as_str(), done.code), (expected, "", 1));
 }
@@ -75,7 +76,14 @@ fn exit_code_shows_errors_denied_warnings_and_unreadable_files() {
     assert_eq!(code(&[]), 2);
     let gone = check(folder.path(), &["gone.jsonl", "c.jsonl"]);
     assert!(gone.stderr.starts_with("error: gone.jsonl: cannot open"), "{}", gone.stderr);
-    assert!(gone.stdout.contains("E011") && gone.stdout.ends_with("2 files: 1 error, 0 warnings\n"), "{}", gone.stdout);
+    assert!(
+        gone.stdout.contains("E011")
+            && gone
+                .stdout
+                .ends_with("2 files: 1 error, 0 warnings\n`--fix --unsafe-fixes` can mend 1 of them, by a guess\n"),
+        "{}",
+        gone.stdout
+    );
 }
 
 #[test]
@@ -92,7 +100,7 @@ fn json_output_is_an_array_and_jsonl_a_line_per_finding() {
     keys.sort_unstable();
     assert_eq!(
         keys,
-        ["code", "effect", "entryId", "fix", "line", "message", "name", "path", "severity", "unreachable"]
+        ["code", "effect", "entryId", "fix", "fixKind", "line", "message", "name", "path", "severity", "unreachable"]
     );
     assert_eq!((&row["path"], &row["code"], &row["severity"]), (&"c.jsonl".into(), &"E011".into(), &"error".into()));
     assert_eq!((&row["line"], &row["entryId"], &row["unreachable"]), (&5.into(), &"a0000006".into(), &3.into()));
@@ -337,12 +345,12 @@ fn fixes_name_the_file() {
 }
 
 #[test]
-fn session_id_or_latest_is_refused_with_hint() {
+fn migrate_refuses_an_id_or_latest_with_a_hint_and_check_looks_it_up() {
     let folder = folder();
     for (word, is_told) in [("latest", true), ("019e1c4c", true), ("./latest", false), ("x.jsonl", false)] {
-        for subcommand in ["check", "migrate"] {
+        for (subcommand, hint) in [("check", "do not exist: give a path"), ("migrate", "hint: this command takes")] {
             let run = finish(command().current_dir(folder.path()).args([subcommand, word]));
-            assert_eq!((run.code, run.stderr.contains("hint: this command takes")), (2, is_told), "{word}: {run:?}");
+            assert_eq!((run.code, run.stderr.contains(hint)), (2, is_told), "{word}: {run:?}");
         }
     }
 }

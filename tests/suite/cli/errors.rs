@@ -452,3 +452,16 @@ fn misspelt_words_are_guessed() {
         assert!(error["hint"].as_str().unwrap().contains(&guess.replace('\'', "`")), "{run:?}");
     }
 }
+
+#[test]
+fn what_is_wrong_with_an_option_is_said_in_words() {
+    for (line, expected) in [
+        ("branch s.jsonl --without aaaa2222", "`--without` goes with `--all`"),
+        ("tree s.jsonl --depth x", "a number of steps is a whole number"),
+        ("list --sort cost", "`--sort` by cost or messages needs files that are read whole"),
+        ("branch s.jsonl --all --anonymize --output new.jsonl", "hint: read it before you share it"),
+    ] {
+        let run = session().run(line);
+        assert!(run.stderr.contains(expected) && !run.stderr.contains("goes on there"), "{line}: {run:?}");
+    }
+}

@@ -68,6 +68,12 @@ impl Home {
 fn every_command_finds_session_by_id_and_latest() {
     let home = Home::new();
     for word in ["latest", "01a2", "01a22a6f", ID] {
+        let checked = home.run(&format!("check {word} --diff --json"));
+        let by_path = home.run(&format!("check {} --diff --json", home.file().display()));
+        assert!(
+            checked.stdout.contains("\"written\":false") && checked.stdout == by_path.stdout,
+            "{word}: {checked:?}"
+        );
         for line in ["tree", "context", "label", "branch", "branch user:1 --dry-run", "navigate @~", "check --why-leaf"]
         {
             let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -196,8 +202,8 @@ fn existing_path_wins_over_id_and_latest() {
         let error = home.refuse(&format!("tree {word} --json"));
         assert_eq!((&error["kind"], &error["path"]), (&"io".into(), &word.into()), "{word}");
     }
-    // PATH is only ever a path.
-    for line in ["check latest --json", "migrate 01a2 --json"] {
+    // PATH of `migrate` is only ever a path.
+    for line in ["migrate latest --json", "migrate 01a2 --json"] {
         let run = home.run(line);
         assert!(run.code == 2 && !run.stdout.contains("01a22a6f"), "{line}: {run:?}");
     }

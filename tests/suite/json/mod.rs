@@ -71,6 +71,7 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("navigate empty.jsonl --root", "Move", ""),
     ("navigate s.jsonl a1 --hook ./refuses", "Move", ""),
     ("navigate s.jsonl a1 --summary tried --label left", "Move", ""),
+    ("navigate s.jsonl label:mark --label other --save", "Move", ""),
     ("navigate s.jsonl u1 --save", "Move", ""),
     ("navigate s.jsonl a2 --summarize --hook ./sums-up", "Move", ""),
     ("branch s.jsonl", "[Prompt]", "Prompt"),

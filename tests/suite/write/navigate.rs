@@ -287,6 +287,21 @@ fn dry_run_is_the_same_noop_as_the_move() {
 }
 
 #[test]
+fn a_label_that_another_one_takes_the_place_of_is_named() {
+    let scratch = forked();
+    scratch.run("label s.jsonl u2 green").ok();
+    let told = scratch.run("navigate s.jsonl u2 --label red --dry-run --json").json();
+    assert_eq!(told["was"], "green");
+    // A summary takes the label itself, and the same label takes no place.
+    for args in ["u2 --label red --summary x", "u2 --label green", "u2 --save"] {
+        let told = scratch.run(&format!("navigate s.jsonl {args} --dry-run --json")).json();
+        assert_eq!(told.get("was"), None, "{args}");
+    }
+    let text = scratch.run("navigate s.jsonl u2 --label red").ok();
+    assert!(text.contains("label     [red] (was [green])\n"), "{text}");
+}
+
+#[test]
 fn the_summarizer_s_prompt_is_printed_without_asking_it() {
     let line = "navigate s.jsonl u2 --summarize --dry-run --prompt";
     let text = forked().run(line).ok();

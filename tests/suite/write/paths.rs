@@ -153,6 +153,16 @@ fn dry_run_reports_existing_backup() {
 }
 
 #[test]
+fn backups_are_named_whole_with_how_to_go_back() {
+    let name = format!("{}.jsonl", "long".repeat(20));
+    let scratch = folder(&[(&name, V1), ("a.jsonl", V1), ("b.jsonl", V1)]);
+    let one = scratch.run(&format!("migrate {name} --backup --width 60")).ok();
+    assert!(one.ends_with(&format!("\nthe original is kept, `mv` it back to undo: {name}.orig\n")), "{one}");
+    let two = scratch.run("migrate a.jsonl b.jsonl --backup=.old").ok();
+    assert!(two.ends_with("\n2 originals are kept beside them as NAME.old; `mv` one back to undo\n"), "{two}");
+}
+
+#[test]
 fn backup_is_beside_target_of_link() {
     let scratch = folder(&[("real/s.jsonl", V1), ("links/x", "")]);
     symlink("../real/s.jsonl", scratch.path("links/l.jsonl")).unwrap();

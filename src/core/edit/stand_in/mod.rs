@@ -143,18 +143,35 @@ impl<'s> StandIns<'s> {
         if rules::is_known_name(&name) {
             out.extend_from_slice(raw);
         } else {
-            self.key.push_string(out, raw);
+            self.push_unlike(out, raw, rules::is_known_name);
         }
+    }
+
+    /// Appends the stand-in of a string that must not become one that means something. Until it does not, the
+    /// stand-in of the stand-in is taken, so that no two become one.
+    fn push_unlike(self, out: &mut Vec<u8>, raw: &[u8], means_something: impl Fn(&str) -> bool) {
+        const MOST: usize = 100;
+        let mut stand_in = Vec::new();
+        self.key.push_string(&mut stand_in, raw);
+        for _ in 0..MOST {
+            if !means_something(&text::decode(&stand_in)) {
+                break;
+            }
+            let before = std::mem::take(&mut stand_in);
+            self.key.push_string(&mut stand_in, &before);
+        }
+        out.extend_from_slice(&stand_in);
     }
 
     fn push_string(self, out: &mut Vec<u8>, rule: Rule, pixel: &str, raw: &[u8]) {
         if let Some(hash) = raw.strip_prefix(BLOB) {
             out.extend_from_slice(BLOB);
-            return self.key.push_string(out, hash);
+            return self.key.push_hash(out, hash);
         }
         match rule {
             Rule::Pixel => out.extend_from_slice(pixel.as_bytes()),
             _ if rule.keeps(&text::decode(raw), |id| self.session.find(id).is_some()) => out.extend_from_slice(raw),
+            Rule::Id => self.push_unlike(out, raw, |id| self.session.find(id).is_some()),
             _ => self.key.push_string(out, raw),
         }
     }
@@ -216,7 +233,7 @@ impl<'s> StandIns<'s> {
         if stays {
             out.extend_from_slice(raw);
         } else {
-            self.key.push_string(out, raw);
+            self.push_unlike(out, raw, |id| self.session.find(id).is_some());
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Within {
     Image,
     /// Numbers of tokens, or what they cost.
     Usage,
+    /// Details of a tool's result, and what is noted there of each subagent.
+    Details,
     /// A file that was named.
     File,
     /// The definition of a tool.
@@ -106,7 +108,7 @@ static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
      parentId parentSession path paths pattern phase premiumRequests preserveData previousSessionFiles \
      previousTitle prompt provider providerPayload providerReplayThroughEntryId query readOnly readSummarize \
      reasoning redacted replacement replacementHistory resolvedModel responseId responseModel \
-     restrictToolNames retainedTail retryRecovery role rows sections selectedToolNames serviceTier \
+     restrictToolNames results retainedTail retryRecovery role rows sections selectedToolNames serviceTier \
      shortSummary shownRange signature snapcompact source spawns stopReason summary systemMessage \
      systemPrompt targetId task tasks text textHead textSignature textTail thinking thinkingLevel \
      thinkingSignature thoughtSignature timestamp title titleSource tokensBefore toolCallId toolName tools \
@@ -178,6 +180,12 @@ pub(super) fn rule(place: Within, name: &str) -> Rule {
             "attribution" => Rule::OneOf(&["user", "agent"]),
             "fromId" => Rule::Id,
             "exitCode" | "tokensBefore" => Rule::Number,
+            "details" => Rule::Inside(Within::Details),
+            _ => Rule::Replace,
+        },
+        Within::Details => match name {
+            "usage" => Rule::Inside(Within::Usage),
+            "results" => Rule::Inside(Within::Details),
             _ => Rule::Replace,
         },
         Within::Block | Within::Image => match name {
@@ -223,7 +231,7 @@ impl Rule {
 
     /// Returns whether a number stays.
     pub(super) fn keeps_numbers(self) -> bool {
-        matches!(self, Self::Number | Self::Time)
+        matches!(self, Self::Number | Self::Time | Self::Inside(Within::Usage))
     }
 }
 
@@ -296,6 +304,7 @@ mod tests {
             assert_eq!(rule(place, name).keeps(text, |id| id == "known"), stays, "{place:?} {name} {text}");
         }
         assert!(rule(Within::Usage, "input").keeps_numbers());
+        assert!(rule(Within::Entry, "usage").keeps_numbers() && rule(Within::Usage, "cost").keeps_numbers());
         assert!(!rule(Within::Unknown, "input").keeps_numbers());
         assert_eq!(rule(Within::Image, "data"), Rule::Pixel);
     }

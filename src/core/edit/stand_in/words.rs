@@ -1,6 +1,6 @@
 //! The stand-in of a word, and of a number: as long, of the same kinds of characters, and the same each time.
 //!
-//! Only letters and digits are replaced. What is between words (white space, punctuation, control characters)
+//! What is between words (white space, punctuation, control characters, emoji)
 //! stays, and with it the lines, the length, and how the text looks.
 
 use std::hash::{DefaultHasher, Hasher};
@@ -53,7 +53,13 @@ impl StandInKey {
             let written = &before[..before.len() - parts.rest().len()];
             match part {
                 StringPart::Plain(bytes) => self.push_plain(out, &mut word, bytes),
-                StringPart::Char(char) if char.is_alphanumeric() && written.starts_with(b"\\u") => {
+                StringPart::Char(char) if says_something(char) && written.starts_with(b"\\u") => {
+                    // A half of a pair stays: it is no character.
+                    if char == char::REPLACEMENT_CHARACTER {
+                        self.end(out, &mut word);
+                        out.extend_from_slice(written);
+                        continue;
+                    }
                     self.take(out, &mut word, Letter { char, is_escaped: true });
                 }
                 StringPart::Char(_) | StringPart::Surrogate(_) => {
@@ -91,7 +97,7 @@ impl StandInKey {
     fn push_plain(self, out: &mut Vec<u8>, word: &mut Vec<Letter>, bytes: &[u8]) {
         for chunk in bytes.utf8_chunks() {
             for char in chunk.valid().chars() {
-                if char.is_alphanumeric() {
+                if says_something(char) {
                     self.take(out, word, Letter { char, is_escaped: false });
                 } else {
                     self.end(out, word);
@@ -100,7 +106,24 @@ impl StandInKey {
             }
             if !chunk.invalid().is_empty() {
                 self.end(out, word);
-                out.extend_from_slice(chunk.invalid());
+                // As many bytes, which are read as one replacement character too.
+                out.extend_from_slice(match chunk.invalid().len() {
+                    1 => b"\xff",
+                    2 => b"\xe2\x82",
+                    _ => b"\xf0\x9f\x98",
+                });
+            }
+        }
+    }
+
+    /// Appends the stand-in of a hash in hexadecimal digits.
+    pub(super) fn push_hash(self, out: &mut Vec<u8>, raw: &[u8]) {
+        let mut random = self.random(raw);
+        for &byte in raw {
+            if byte.is_ascii_hexdigit() {
+                out.push(b"0123456789abcdef"[usize::from(random.next() & 15)]);
+            } else {
+                self.push_text(out, &[byte]);
             }
         }
     }
@@ -138,9 +161,23 @@ impl StandInKey {
 
     /// Returns the stand-in of a short word of ASCII letters and digits. Each letter is moved within its alphabet
     /// by what the key makes of the others, which can be undone step by step: two words never have one stand-in.
-    fn exchanged(self, word: &[Letter]) -> impl Iterator<Item = char> {
+    fn exchanged(self, word: &[Letter]) -> Vec<char> {
         const ROUNDS: u8 = 4;
         let mut places: Vec<(u8, u8)> = word.iter().map(|letter| place(letter.char)).collect();
+        if let [(place, many)] = &mut places[..] {
+            // By a circle through the whole alphabet, in an order that the key decides: no letter stays.
+            let rank = |letter: u8| {
+                let mut hasher = DefaultHasher::new();
+                hasher.write(self.0.as_bytes());
+                hasher.write(&[*many, letter]);
+                (hasher.finish(), letter)
+            };
+            let mut order: Vec<u8> = (0..*many).collect();
+            order.sort_by_key(|&letter| rank(letter));
+            let at = order.iter().position(|letter| letter == place).unwrap_or(0);
+            *place = order[(at + 1) % order.len()];
+            return spelled(places, word);
+        }
         for round in 0..ROUNDS {
             for at in 0..places.len() {
                 let mut hasher = DefaultHasher::new();
@@ -155,20 +192,41 @@ impl StandInKey {
                 *place = u8::try_from(moved % u64::from(*many)).unwrap_or(0);
             }
         }
-        let capitals: Vec<bool> = word.iter().map(|letter| letter.char.is_ascii_uppercase()).collect();
-        places.into_iter().zip(capitals).map(|((place, many), is_capital)| {
-            let first = match (many, is_capital) {
-                (10, _) => b'0',
-                (_, true) => b'A',
-                (_, false) => b'a',
-            };
-            char::from(first + place)
-        })
+        spelled(places, word)
     }
 
     fn random<'w>(self, word: &'w [u8]) -> KeyedBytes<'w> {
         KeyedBytes { key: self.0, word, block: [0; 16], at: 16, round: 0 }
     }
+}
+
+/// Returns the letters at places in their alphabets, capitals where a word has them.
+fn spelled(places: Vec<(u8, u8)>, word: &[Letter]) -> Vec<char> {
+    let letter = |((place, many), letter): ((u8, u8), &Letter)| {
+        let first = match (many, letter.char.is_ascii_uppercase()) {
+            (10, _) => b'0',
+            (_, true) => b'A',
+            (_, false) => b'a',
+        };
+        char::from(first + place)
+    };
+    places.into_iter().zip(word).map(letter).collect()
+}
+
+/// Returns whether a character can be part of what somebody wrote, and not only of how it is set: letters and digits,
+/// and what is not known to be anything else, as signs that spell letters in another way.
+fn says_something(char: char) -> bool {
+    if char.is_ascii() || char.is_alphanumeric() {
+        return char.is_alphanumeric();
+    }
+    !(char.is_whitespace()
+        || char.is_control()
+        || matches!(char,
+            '\u{a0}'..='\u{bf}' | '×' | '÷' | '\u{300}'..='\u{36f}' | '\u{2000}'..='\u{206f}'
+            | '\u{20a0}'..='\u{20cf}' | '\u{2190}'..='\u{245f}' | '\u{2500}'..='\u{27bf}' | '\u{2900}'..='\u{2bff}'
+            | '\u{3000}'..='\u{303f}' | '\u{fe0e}' | '\u{fe0f}' | '\u{fe30}'..='\u{fe6f}' | '\u{feff}'
+            | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '\u{fffd}'
+            | '\u{1f300}'..='\u{1f5ff}' | '\u{1f600}'..='\u{1f64f}' | '\u{1f680}'..='\u{1f6ff}' | '\u{1f900}'..='\u{1faff}'))
 }
 
 /// Returns the place of an ASCII letter or digit in its alphabet, whatever its case, and how many that has.
@@ -288,6 +346,30 @@ mod tests {
             let stand_ins: std::collections::HashSet<_> = words.iter().map(|word| string(word)).collect();
             assert_eq!(stand_ins.len(), words.len());
         }
+    }
+
+    #[test]
+    fn what_spells_letters_in_another_way_does_not_stay() {
+        for text in
+            ["\u{e0073}\u{e0065}\u{e0063}", "⠎⠑⠉", "🇸🇪", "⒜⒝", "㊙", "\u{e073}\u{e065}", "\u{fe01}\u{fe02}", "s e c"]
+        {
+            let stand_in = string(text);
+            assert_eq!(stand_in.len(), text.len(), "{text}");
+            let kept = text.chars().zip(stand_in.chars()).filter(|(a, b)| a == b && *a != ' ').count();
+            assert_eq!(kept, 0, "{text} became {stand_in}");
+        }
+        let mut out = Vec::new();
+        StandInKey::new(Uuid::from_u128(7)).push_string(&mut out, b"m\xfcller \xe9\xe8 \xe2\x82 \xf0\x9f\x99");
+        assert_eq!(&out[1..2], b"\xff");
+        assert!(out.ends_with(b" \xff\xff \xe2\x82 \xf0\x9f\x98"));
+    }
+
+    #[test]
+    fn a_hash_becomes_a_hash() {
+        let mut out = Vec::new();
+        let hash = "0123456789abcdef".repeat(4);
+        StandInKey::new(Uuid::from_u128(7)).push_hash(&mut out, hash.as_bytes());
+        assert!(out.len() == 64 && out.iter().all(u8::is_ascii_hexdigit) && out != hash.as_bytes());
     }
 
     #[test]

@@ -112,10 +112,28 @@ fn a_backup_never_replaces_another_one() {
 }
 
 #[test]
+fn what_only_a_guess_mends_is_told() {
+    let (whole, cut) = (mended("u2"), "{\"type\":\"message\",\"id\":\"a9\",\"par");
+    let scene = Scene::new(format!("{whole}{cut}"));
+    let run = scene.check(&["--fix"]);
+    assert!(run.stdout.ends_with("\nnothing mended; 1 finding more with `--unsafe-fixes`\n"), "{run:?}");
+    assert!(run.stdout.contains("\n  --fix: a guess, made with `--unsafe-fixes`\n"), "{run:?}");
+    let run = scene.check(&["--diff"]);
+    assert_eq!(
+        (&run.stdout[..], &run.stderr[..]),
+        ("", "hint: nothing mended; 1 finding more with `--unsafe-fixes`\n")
+    );
+    let run = scene.check(&[]);
+    assert!(run.stdout.ends_with("\n`--fix --unsafe-fixes` can mend 1 of them, by a guess\n"), "{run:?}");
+    let run = scene.check(&["--fix", "--unsafe-fixes"]);
+    assert!(run.stdout.ends_with("1 file: 0 errors, 0 warnings\n"), "{run:?}");
+}
+
+#[test]
 fn a_diff_writes_nothing_and_ends_as_a_check() {
     let scene = Scene::new(damaged());
     let run = scene.check(&["--diff"]);
-    assert_eq!((run.code, &run.stderr[..]), (1, ""), "{run:?}");
+    assert_eq!((run.code, &run.stderr[..]), (1, "hint: 1 finding more with `--unsafe-fixes`\n"), "{run:?}");
     assert!(run.stdout.starts_with("--- s.jsonl\n+++ s.jsonl\n@@ -1,4 +1,5 @@\n"), "{run:?}");
     assert_eq!((scene.read("s.jsonl"), scene.names()), (damaged().into_bytes(), vec!["s.jsonl".to_owned()]));
     // It ends as a check of the file as it is, also if all would be mended.
