@@ -67,7 +67,7 @@ pub struct CheckArgs {
     baseline: Option<PathBuf>,
     /// Write all that is found to the baseline file
     ///
-    /// Reports only what cannot be read.
+    /// What it lists of files that were not checked stays. Reports only what cannot be read.
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
     /// Say which entry agents resume at and why, with all tips
@@ -140,7 +140,7 @@ impl Task for CheckArgs {
             Some(path) => {
                 world::prepare()?;
                 let wait = world::wait(Duration::from_secs(10));
-                super::warn_of(app, &tally.known.save(path, wait).about(path)?, path);
+                super::warn_of(app, &tally.baseline(&policy).save(path, wait).about(path)?, path);
                 super::ended(out.finish(Some(counts)).map_err(Into::into), None, None)?;
             }
         }

@@ -19,7 +19,7 @@ use crate::ui::report::Failure;
 pub(super) struct Tally {
     pub(super) counts: Counts,
     /// What goes into a new baseline, and what of the old one was found again.
-    pub(super) known: Baseline,
+    known: Baseline,
     listed: Baseline,
     /// The names of the files in the baseline.
     names: BTreeSet<String>,
@@ -42,6 +42,13 @@ impl Tally {
             None => self.sessions.push(path.to_owned()),
         }
         judged.found
+    }
+
+    /// Returns the new baseline: what was found, and what the old one lists of other files.
+    pub(super) fn baseline(&mut self, policy: &Policy) -> Baseline {
+        let mut known = policy.kept(&self.names);
+        known.merge(std::mem::take(&mut self.known));
+        known
     }
 
     /// Counts a file that could not be read, and says why.

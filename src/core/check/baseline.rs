@@ -122,6 +122,12 @@ impl Baseline {
         (count, words)
     }
 
+    /// Returns what is listed for some of the files.
+    pub(crate) fn of_files(&self, is_wanted: &dyn Fn(&str) -> bool) -> Self {
+        let listed = self.0.iter().filter(|(path, _)| is_wanted(path));
+        Self(listed.map(|(path, known)| (path.clone(), known.clone())).collect())
+    }
+
     /// Adds a finding.
     pub(crate) fn add(&mut self, path: &str, checked: &Checked, finding: &RawFinding) {
         self.insert(own_path(path), KnownFinding::of(checked, finding));

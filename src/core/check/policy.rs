@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -146,9 +147,6 @@ impl Policy {
         if !updates || path.exists() {
             self.known = Baseline::open(path)?;
         }
-        if updates {
-            self.known = Baseline::default();
-        }
         (self.folder, self.updates) = (real_folder(path), updates);
         Ok(self)
     }
@@ -167,7 +165,9 @@ impl Policy {
                 if self.updates && !self.allowed.contains(&spot.code) {
                     known.add(&name, &checked, spot);
                 }
-                listed.add_known(&self.known, &name, &checked, spot);
+                if !self.updates {
+                    listed.add_known(&self.known, &name, &checked, spot);
+                }
                 self.count(&name, &checked, spot, &mut counts);
             }
             own_name = Some(name);
@@ -194,14 +194,20 @@ impl Policy {
     /// Returns what the baseline lists of files that were checked, or are gone, and that was not found again: its
     /// number, and the first ones in words.
     pub(crate) fn stale(&self, listed: &Baseline, names: &BTreeSet<String>) -> (usize, Vec<String>) {
-        let Some(folder) = &self.folder else { return (0, Vec::new()) };
-        let mut is_gone: BTreeMap<String, bool> = BTreeMap::new();
-        let is_gone = RefCell::new(&mut is_gone);
-        let is_checked = |path: &str| {
-            let look = || !path.contains('\u{fffd}') && fs::symlink_metadata(folder.join(path)).is_err();
-            names.contains(path) || *is_gone.borrow_mut().entry(path.to_owned()).or_insert_with(look)
-        };
-        self.known.stale(listed, &is_checked)
+        self.known.stale(listed, &|path| names.contains(path) || self.is_gone(path))
+    }
+
+    /// Returns what a new baseline has of the old one: what that lists of files that were not checked, and are there.
+    pub(crate) fn kept(&self, names: &BTreeSet<String>) -> Baseline {
+        self.known.of_files(&|path| !names.contains(path) && !self.is_gone(path))
+    }
+
+    /// Returns whether a file of the baseline is not there any more.
+    fn is_gone(&self, name: &str) -> bool {
+        let is_file = name != "-" && !name.contains('\u{fffd}');
+        let no_such = |error: io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        let look = |folder: &PathBuf| fs::symlink_metadata(folder.join(name)).err().is_some_and(no_such);
+        is_file && self.folder.as_ref().is_some_and(look)
     }
 
     /// Puts what counts in a file into words, in order. Returns how many findings of each code there

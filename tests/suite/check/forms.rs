@@ -231,13 +231,50 @@ fn findings_in_baseline_do_not_count() {
     assert_eq!(text, expected);
     let again = check(folder.path(), &[&["a.jsonl", "b.jsonl", "c.jsonl"][..], &known].concat());
     assert_eq!((again.code, again.stdout.as_str()), (0, "3 files: 0 errors, 0 warnings; 2 known to the baseline\n"));
-    // What is new counts, and the baseline is replaced by what is there then.
+    // What is new counts, and the baseline has what is there then.
     fs::copy(data("cases/c25-foreign-marker-last.jsonl"), folder.path().join("a.jsonl")).unwrap();
     let new = check(folder.path(), &[&["a.jsonl", "b.jsonl", "c.jsonl", "--format=jsonl"][..], &known].concat());
     assert_eq!((new.code, rows(&new).len(), &rows(&new)[0]["code"]), (1, 1, &"E014".into()));
     check(folder.path(), &[&["a.jsonl", "--update-baseline"][..], &known].concat());
     let text = fs::read_to_string(folder.path().join("known.jsonl")).unwrap();
     assert_eq!(text.lines().nth(1), Some("{\"path\":\"a.jsonl\",\"code\":\"E014\",\"lineHash\":\"96aa8b800a9a9445\"}"));
+    assert!(text.ends_with(expected.split_once('\n').unwrap().1), "{text}");
+}
+
+#[test]
+fn an_updated_baseline_keeps_what_it_lists_of_files_that_are_not_checked() {
+    let folder = folder();
+    let known = folder.path().join("known");
+    let update = |args: &[&str]| check(folder.path(), &[args, &["--baseline", "known", "--update-baseline"]].concat());
+    let listed = || {
+        let text = fs::read_to_string(&known).unwrap();
+        let path = |line: &str| Some(line.split_once("\"path\":\"")?.1.split_once('"')?.0.to_owned());
+        text.lines().filter_map(path).collect::<Vec<_>>().join(" ")
+    };
+    update(&["c.jsonl"]);
+    assert_eq!(listed(), "c.jsonl");
+    update(&["b.jsonl"]);
+    assert_eq!(listed(), "b.jsonl c.jsonl");
+    update(&["a.jsonl"]);
+    assert_eq!(listed(), "b.jsonl c.jsonl");
+    assert_eq!(check(folder.path(), &[".", "--baseline", "known"]).code, 0);
+    // Of a file that is checked what is no more goes, and so does all that is listed of one that is gone.
+    fs::copy(folder.path().join("a.jsonl"), folder.path().join("c.jsonl")).unwrap();
+    update(&["./c.jsonl"]);
+    assert_eq!(listed(), "b.jsonl");
+    let whole = folder.path().join("b.jsonl").display().to_string();
+    update(&[&whole, "--allow", "W019"]);
+    assert_eq!(listed(), "");
+    update(&["."]);
+    fs::remove_file(folder.path().join("b.jsonl")).unwrap();
+    update(&["a.jsonl"]);
+    assert_eq!(listed(), "");
+    // Standard input is not a file that is gone.
+    let first = fs::read_to_string(&known).unwrap();
+    let line = "{\"path\":\"-\",\"code\":\"E011\",\"entryId\":\"a0000006\"}\n";
+    fs::write(&known, format!("{first}{line}")).unwrap();
+    update(&["a.jsonl"]);
+    assert_eq!(listed(), "-");
 }
 
 #[test]
