@@ -23,8 +23,9 @@ pub(super) fn sessions() -> Places {
 pub(super) fn current() -> CurrentSession {
     let text = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     CurrentSession {
-        file: text("PI_SESSION_FILE").map(PathBuf::from),
-        id: text("PI_SESSION_ID").and_then(|id| id.into_string().ok()),
+        // It is a file whatever its name is, and never standard input.
+        file: text("PI_SESSION_FILE").map(|file| if file == "-" { "./-".into() } else { file.into() }),
+        id: text("PI_SESSION_ID").map(|id| id.to_string_lossy().into_owned()),
     }
 }
 

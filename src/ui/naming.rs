@@ -39,7 +39,8 @@ pub(crate) fn failure(
     title: &dyn Fn(&Path) -> String,
 ) -> Failure {
     let nothing = format!("there is no file `{name}`, and no session whose id starts so");
-    let is_id = !matches!(meaning, Meaning::Many(_) | Meaning::Elsewhere(_) | Meaning::NotCurrent);
+    let is_id =
+        !matches!(meaning, Meaning::Many(_) | Meaning::Elsewhere(_) | Meaning::NotCurrent | Meaning::UnknownCurrent(_));
     let (message, hint) = match meaning {
         _ if is_id && is_entry(name) => (
             nothing,
@@ -52,6 +53,10 @@ pub(crate) fn failure(
         Meaning::NotCurrent => {
             let hint = "an agent sets them for what it runs; `latest` is the newest session held in this folder";
             ("no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set".to_owned(), hint.to_owned())
+        }
+        Meaning::UnknownCurrent(id) => {
+            let hint = "it takes the whole id; `latest` is the newest session held in this folder";
+            (format!("`current` is unknown: no session has the id of PI_SESSION_ID, `{id}`"), hint.to_owned())
         }
         Meaning::Many(found) => return ambiguous(name, found, now, title),
         Meaning::None(near) if near.is_empty() => (nothing, HOW.to_owned()),
@@ -185,6 +190,12 @@ mod tests {
                 Meaning::NotCurrent,
                 "no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set",
                 "an agent sets them for what it runs; `latest` is the newest session held in this folder",
+            ),
+            (
+                "current",
+                Meaning::UnknownCurrent("demo".to_owned()),
+                "`current` is unknown: no session has the id of PI_SESSION_ID, `demo`",
+                "it takes the whole id; `latest` is the newest session held in this folder",
             ),
         ] {
             let refused = refuse(name, &meaning, &store());

@@ -115,6 +115,8 @@ pub(crate) enum Meaning {
     Nowhere,
     /// No agent that says so runs the command.
     NotCurrent,
+    /// No session has the id that the environment names.
+    UnknownCurrent(String),
 }
 
 /// Returns whether a word can only be a path: it exists, looks like a path, or is `-`.
@@ -287,7 +289,10 @@ impl SessionStore {
         match word {
             CURRENT => match (&asker.current.file, &asker.current.id) {
                 (Some(file), _) => Meaning::Current(file.clone()),
-                (None, Some(id)) => self.by_id(id, asker.writes),
+                (None, Some(id)) => match self.by_id(id, usize::MAX, asker.writes) {
+                    Meaning::None(_) => Meaning::UnknownCurrent(id.clone()),
+                    meaning => meaning,
+                },
                 (None, None) => Meaning::NotCurrent,
             },
             _ if self.files.is_empty() => Meaning::Nowhere,
@@ -296,14 +301,14 @@ impl SessionStore {
                 Meaning::Elsewhere(_) | Meaning::Nowhere if asker.writes => self.latest(asker.cwd, false),
                 meaning => meaning,
             },
-            id => self.by_id(id, asker.writes),
+            id => self.by_id(id, PREFIX, asker.writes),
         }
     }
 
-    /// Finds the sessions with an id, or else those whose ids start with `name`, if it has at least 4
+    /// Finds the sessions with an id, or else those whose ids start with `name`, if it has at least `least`
     /// characters. Those of subagents are looked at only if there is no other.
-    fn by_id(&mut self, name: &str, writes: bool) -> Meaning {
-        let meaning = self.listed_by_id(name, writes);
+    fn by_id(&mut self, name: &str, least: usize, writes: bool) -> Meaning {
+        let meaning = self.listed_by_id(name, least, writes);
         if !matches!(meaning, Meaning::None(_)) || self.inner.is_empty() {
             return meaning;
         }
@@ -311,14 +316,14 @@ impl SessionStore {
         std::mem::take(&mut self.inner).into_iter().for_each(|folder| subagents.add_all_below(folder));
         subagents.files.sort_unstable_by(|a, b| b.cmp(a));
         self.closed.append(&mut subagents.closed);
-        match subagents.listed_by_id(name, writes) {
+        match subagents.listed_by_id(name, least, writes) {
             Meaning::None(_) => meaning,
             found => found,
         }
     }
 
-    fn listed_by_id(&self, name: &str, writes: bool) -> Meaning {
-        let can_be_start = name.chars().count() >= PREFIX;
+    fn listed_by_id(&self, name: &str, least: usize, writes: bool) -> Meaning {
+        let can_be_start = name.chars().count() >= least;
         let mut near = NearMisses::new(name);
         let (mut whole, mut started) = (Vec::new(), Vec::new());
         // Copies have the same id.
@@ -509,6 +514,7 @@ mod tests {
             match self.store().find(word, &Asker { cwd: &self.path(cwd), current, writes }) {
                 Meaning::Current(file) => format!("file {}", file.display()),
                 Meaning::NotCurrent => "not current".to_owned(),
+                Meaning::UnknownCurrent(id) => format!("unknown {id}"),
                 Meaning::One(kept) => self.names(&[kept]),
                 Meaning::Many(found) => self.names(&found),
                 Meaning::None(near) => format!("near: {}", near.join(" ")),
@@ -703,7 +709,10 @@ mod tests {
             (file(), id("aaaa1111"), "file /elsewhere/s.jsonl"),
             (file(), None, "file /elsewhere/s.jsonl"),
             (None, id("aaaa1111"), "pi/w/one.jsonl"),
-            (None, id("zzzz1111"), "near: "),
+            (None, id("zzzz1111"), "unknown zzzz1111"),
+            // It is the whole id.
+            (None, id("aaaa111"), "unknown aaaa111"),
+            (None, id("aaaa"), "unknown aaaa"),
             (None, None, "not current"),
         ] {
             let current = CurrentSession { file, id };

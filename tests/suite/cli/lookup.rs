@@ -386,6 +386,14 @@ fn current_session_is_that_of_the_agent_that_runs_the_command() {
     }
     let missing = run(&[("PI_SESSION_FILE", "/gone.jsonl")], "tree current");
     assert_eq!(missing.stderr, "error: /gone.jsonl: cannot open: it does not exist\n");
+    let start = run(&[("PI_SESSION_ID", &ID[..8])], "tree current");
+    let told = format!("error: `current` is unknown: no session has the id of PI_SESSION_ID, `{}`\n", &ID[..8]);
+    assert!(start.code == 2 && start.stderr.starts_with(&told), "{start:?}");
+    // A file, not standard input.
+    let dash = [("PI_SESSION_FILE", "-")];
+    assert_eq!(run(&dash, "tree current").stderr, "error: ./-: cannot open: it does not exist\n");
+    fs::write(home.path("shop/-"), home.session("dash")).unwrap();
+    assert!(run(&dash, "label current @ here").ok().ends_with("\nin ./-\n"));
     for variables in [&[][..], &[("PI_SESSION_FILE", ""), ("PI_SESSION_ID", "")]] {
         assert!(run(variables, "tree current").stderr.starts_with("error: no session is current: "));
     }
