@@ -113,12 +113,12 @@ impl ListArgs {
             if let Some(message) = sessions::unread(list) {
                 app.report.warn(WarningKind::PassedOver, &message, None, None);
             }
-            match list.keep_held(&cwd) {
+            match list.keep_nearest(&cwd) {
                 Some(folder) if folder != cwd => {
-                    app.report.hint(&format!("none is held here: these are of `{}`", folder.display()));
+                    app.report.hint(&format!("no session belongs to this folder: these belong to `{}`", app.screen.tilde(&folder.display().to_string())));
                 }
                 Some(_) => {}
-                None => app.report.hint("no session is held here; `--all` lists those of all folders"),
+                None => app.report.hint("no session belongs to this folder or to one above it; `--all` lists those of all folders"),
             }
         }
         let period = Period { since: self.since, until: self.until };

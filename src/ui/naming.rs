@@ -50,7 +50,7 @@ pub(crate) fn failure(
             (nothing, format!("its file is {}", path.display()))
         }
         Meaning::NotCurrent => {
-            let hint = "an agent sets them for what it runs; `latest` is the newest session held in this folder";
+            let hint = "an agent sets them for what it runs; `latest` is the newest session of this folder";
             ("no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set".to_owned(), hint.to_owned())
         }
         Meaning::Many(found) => return ambiguous(name, found, now, title),
@@ -61,7 +61,7 @@ pub(crate) fn failure(
         Meaning::None(near) => (nothing, did_you_mean(near)),
         Meaning::Elsewhere(kept) => {
             let hint = format!("the newest elsewhere is {}", row(kept, now, "of ", kept.cwd.as_deref()));
-            (format!("no session was held in `{}` or above it", cwd.display()), hint)
+            (format!("no session belongs to `{}` or a folder above it", cwd.display()), hint)
         }
         Meaning::Nowhere if name == LATEST => ("there is no session at all".to_owned(), nowhere(store)),
         Meaning::Nowhere => (nothing, nowhere(store)),
@@ -177,14 +177,14 @@ mod tests {
             (
                 "latest",
                 Meaning::Elsewhere(kept("/a", "aaaa1", 120)),
-                "no session was held in `/work` or above it",
+                "no session belongs to `/work` or a folder above it",
                 "the newest elsewhere is /a  2 h ago  of /shop",
             ),
             (
                 "current",
                 Meaning::NotCurrent,
                 "no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set",
-                "an agent sets them for what it runs; `latest` is the newest session held in this folder",
+                "an agent sets them for what it runs; `latest` is the newest session of this folder",
             ),
         ] {
             let refused = refuse(name, &meaning, &store());

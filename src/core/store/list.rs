@@ -83,7 +83,7 @@ impl SessionList {
 
     /// Keeps the sessions of a working folder; if it has none, those of the nearest folder above that has
     /// some. Returns the folder.
-    pub(crate) fn keep_held(&mut self, cwd: &Path) -> Option<PathBuf> {
+    pub(crate) fn keep_nearest(&mut self, cwd: &Path) -> Option<PathBuf> {
         let mut folder = FolderAndAbove::new(cwd);
         let mut up = |at: usize| folder.steps_up_to(self.rows[at].head()?.cwd.as_deref()?);
         let steps: Vec<_> = self.listed.iter().map(|&at| (at, up(at))).collect();

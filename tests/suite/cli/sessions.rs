@@ -209,7 +209,7 @@ fn what_may_not_be_read_is_warned_of() {
     for path in shut {
         fs::set_permissions(root.join(path), Permissions::from_mode(0o000)).unwrap();
     }
-    // Whether it is held here is in it.
+    // Whether it belongs to this folder is in it.
     let run = run_as_reader(&scratch, &["list", "--format", "jsonl"]);
     assert_eq!((ids(&run).as_str(), run.code), ("aaaa", 0), "{run:?}");
     assert!(run.stderr.contains("\"passed-over\"") && run.stderr.contains("1 file cannot be read"), "{run:?}");
