@@ -7,6 +7,7 @@ use crate::core::error::ErrorKind;
 use crate::core::naming::entry::PREFIX;
 use crate::core::naming::leaf::{CountedTurn, LEAF};
 use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession};
+use crate::core::naming::short::short_ids;
 use crate::core::time;
 
 /// How many sessions an error lists.
@@ -101,13 +102,16 @@ fn nowhere(store: &SessionStore) -> String {
 
 fn ambiguous(name: &str, found: &[StoredSession], now: i64, title: &dyn Fn(&Path) -> String) -> Failure {
     let head = format!("`{name}` matches {} sessions:", found.len());
-    let listed = found.iter().take(LISTED);
-    let rows = listed.map(|kept| format!("  {}", row(kept, now, "", Some(&title(&kept.path)))));
+    let ids = short_ids(&found.iter().map(|kept| &*kept.id).collect::<Vec<_>>());
+    let is_copied = found.iter().all(|kept| kept.id == found[0].id);
+    // What can be typed comes before the path, which may be long.
+    let id = |id: &String| if is_copied { String::new() } else { format!("{id}  ") };
+    let listed = found.iter().zip(&ids).take(LISTED);
+    let rows = listed.map(|(kept, own)| format!("  {}{}", id(own), row(kept, now, "", Some(&title(&kept.path)))));
     let more = found.len().saturating_sub(LISTED);
     let more = (more > 0).then(|| format!("  and {more} more"));
     let lines: Vec<_> = std::iter::once(head).chain(rows).chain(more).collect();
-    let is_copied = found.iter().all(|kept| kept.id == found[0].id);
-    let hint = if is_copied { "they have one id: give a path" } else { "give more characters, or a path" };
+    let hint = if is_copied { "they have one id: give a path" } else { "give one of these ids, or a path" };
     Failure { lines: lines.clone(), ..Failure::plain(ErrorKind::Ambiguous, lines.join("\n"), Some(hint.to_owned())) }
 }
 
@@ -159,7 +163,11 @@ mod tests {
         let found: Vec<_> = (0..13).map(|at| kept(&format!("/{at}"), &format!("aaaa{at}"), at)).collect();
         let (_, message, hint) = refuse("aaaa", &Meaning::Many(found), &store());
         assert_eq!(message.lines().skip(LISTED + 1).collect::<Vec<_>>(), ["  and 3 more"]);
-        assert_eq!(hint, "give more characters, or a path");
+        assert_eq!(hint, "give one of these ids, or a path");
+        assert!(
+            message.starts_with("`aaaa` matches 13 sessions:\n  aaaa0  /0  0 min ago  on /0\n  aaaa1"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -70,6 +70,12 @@ impl SessionList {
         self.listed.retain(|&at| rows[at].is_named && rows[at].found.is_err() || is_wanted(at, &rows[at]));
     }
 
+    /// Drops the rows of names without a file.
+    pub(crate) fn drop_missing(&mut self) {
+        let rows = &self.rows;
+        self.listed.retain(|&at| !rows[at].is_missing());
+    }
+
     /// Keeps the family of the session in a file: its ancestors, their forks, and the forks of these. Returns
     /// whether the file is in the list.
     pub(crate) fn keep_family(&mut self, path: &Path) -> bool {

@@ -341,7 +341,8 @@ fn latest_is_that_of_the_nearest_folder_and_what_is_shown_without_a_name() {
     };
     let file = home.file().display().to_string();
     for folder in ["shop", "shop/src", "shop/src/cart"] {
-        for line in ["context latest", "context", "context --stats"] {
+        // The path is whole however narrow the screen is.
+        for line in ["context latest", "context --width 20", "context --stats"] {
             assert!(run(folder, line).ok().starts_with(&format!("session   {file}\n")), "{folder} {line}");
         }
         assert_eq!(run(folder, "tree").ok(), run(folder, &format!("tree {file}")).ok(), "{folder}");
