@@ -46,7 +46,9 @@ fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, Size { message
 
 /// Draws the path of a session that was not named by its path.
 pub(crate) fn file(screen: &Screen, path: &Path) -> String {
-    rows(screen, &[("session", path.display().to_string())])
+    // A path is of no use if it is not whole.
+    let whole = Screen { width: None, ..screen.clone() };
+    rows(&whole, &[("session", screen.tilde(&path.display().to_string()))])
 }
 
 /// Draws facts, one per row, each after its name.
