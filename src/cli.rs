@@ -39,7 +39,7 @@ Examples:
   session-tree context session.jsonl --format llm   what the model would get
   session-tree branch session.jsonl user:1          fork before the last prompt
   session-tree navigate session.jsonl label:ok --save
-  session-tree tree                                 the newest session of this folder
+  session-tree tree                                 the newest of this folder
   session-tree help                                 commands and topics
 
 SESSION is a file, an id or 4 or more of its first characters, latest (the
