@@ -6,8 +6,10 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -61,6 +63,19 @@ fn backup_with_other_bytes_of_the_same_length_keeps_the_file() {
     assert_eq!(fs::read_to_string(scratch.path("s.jsonl.orig")).unwrap(), other);
 }
 
+/// Makes a backup. A child that another test just started has all our files, and our locks, for a moment.
+fn backup(place: &Place, source: &Source, copy: &Path) -> Backup {
+    let start = Instant::now();
+    loop {
+        match Backup::make(place, source, copy.to_owned(), wait()) {
+            Err(Error::Changed { .. }) if start.elapsed() < Duration::from_secs(20) => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            made => return made.unwrap(),
+        }
+    }
+}
+
 #[test]
 fn backup_is_only_discarded_if_the_file_still_has_its_bytes() {
     let scratch = Scratch::bytes(V1.as_bytes());
@@ -68,7 +83,7 @@ fn backup_is_only_discarded_if_the_file_still_has_its_bytes() {
     let source = Source::open(&path).unwrap();
     let place = Place::new(&path, source.state().unwrap()).unwrap();
     let copy = scratch.path("s.jsonl.orig");
-    let make = || Backup::make(&place, &source, copy.clone(), wait()).unwrap();
+    let make = || backup(&place, &source, &copy);
     let backup = make();
     fs::write(&path, format!("{V1}more")).unwrap();
     backup.discard(&path);
@@ -92,7 +107,7 @@ fn backup_that_another_run_took_as_made_stays() {
     let source = Source::open(&path).unwrap();
     let place = Place::new(&path, source.state().unwrap()).unwrap();
     let copy = scratch.path("s.jsonl.orig");
-    let make = || Backup::make(&place, &source, copy.clone(), wait()).unwrap();
+    let make = || backup(&place, &source, &copy);
     let (first, second) = (make(), make());
     assert!(first.discard(&path), "another run relies on the copy: it stays");
     assert!(second.is_there());
