@@ -157,6 +157,7 @@ fn stats_json_has_documented_members() {
             {"role": "assistant", "messages": 2, "tokens": 0, "share": 0.0},
         ],
         "usage": usage,
+        "lastRequest": {"id": "id05", "tokens": 7},
         "compaction": {"id": "id04", "hiddenMessages": 2, "hiddenTokens": 3, "tokensBefore": null},
     });
     assert_eq!(found, expected);
