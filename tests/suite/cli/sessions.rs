@@ -425,6 +425,8 @@ fn forks_of_one_minute_have_ids_that_can_be_typed() {
     let stats = home("context --stats .pi").ok();
     let shown: Vec<_> = stats.lines().skip(1).take(2).map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(shown, ["01a23029-aa", "01a23029-a9"]);
+    let trees = home("tree .pi").ok();
+    assert!(shown.iter().all(|id| trees.contains(&format!("  {id}  "))), "{trees}");
     let refused = home("tree 01a23029").stderr;
     for id in shown {
         assert!(refused.contains(&format!("\n  {id}  ")), "{refused}");
