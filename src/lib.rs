@@ -66,6 +66,7 @@
 //! | what a view shows (help rules, "Views") | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
 //! | which tips there are, and where they fork (help rules, "Views") | `core/tree/tips.rs` | `tips_are_those_of_the_whole_tree_and_count_from_the_fork` |
 //! | what the tips of a tree come to (help json, "`tree --tips`") | `core/tree/tips.rs` | `totals_of_tips_are_their_own_and_those_of_the_whole_path` |
+//! | what is new in a file that is followed (help rules, "Following") | `core/tree/follow.rs` | `each_look_finds_what_is_new_and_nothing_twice` |
 //! | which of several sessions are shown (help rules, "Views") | `cmd/tree/many.rs` | `search_shows_sessions_with_a_hit_only` |
 //! | the words of a row (help rules, "Rows") | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
 //! | which entry an ENTRY is (help naming, "Entries") | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |

@@ -47,15 +47,20 @@ end_child() {
   fi
 }
 
+# lock_folder FOLDER: makes a folder to install in, and waits for others that do; the lock is file 9.
+lock_folder() {
+  # Programs are run from this folder, so it had better be ours alone.
+  (umask 077 && mkdir -p -- "$1") || cannot "cannot make \`$1\`"
+  [ -O "$1" ] || cannot "\`$1\` belongs to somebody else"
+  exec 9>"$1/.lock"
+  flock -w 900 9 || cannot "another run has been installing in \`$1\` for 15 minutes"
+}
+
 # install_from_npm WHAT FOLDER: what package.json beside the script names. Asks for nothing that is
 # there already.
 install_from_npm() {
   local what=$1 folder=$2
-  # Programs are run from this folder, so it had better be ours alone.
-  (umask 077 && mkdir -p -- "$folder") || cannot "cannot make \`$folder\`"
-  [ -O "$folder" ] || cannot "\`$folder\` belongs to somebody else"
-  exec 9>"$folder/.lock"
-  flock -w 900 9 || cannot "another run has been installing in \`$folder\` for 15 minutes"
+  lock_folder "$folder"
   if ! cmp -s -- "${here:?}/package.json" "$folder/installed.json"; then
     echo "installing $what in $folder" >&2
     rm -f -- "$folder/installed.json"
@@ -76,4 +81,22 @@ not_installed() {
   sed -n '1,6s/^npm error/npm:/p' "$2/npm.log" >&2
   sed -n 's/^ *"\(@[^"]*\)": "\(.*\)".*/missing: \1 \2/p' "$here/package.json" >&2
   cannot "npm could not install $1; the first time this needs the network (log: $2/npm.log)"
+}
+
+# install_from_pypi WHAT FOLDER: the wheels that requirements.txt beside the script names, in FOLDER/python.
+install_from_pypi() {
+  local what=$1 folder=$2
+  lock_folder "$folder"
+  if ! cmp -s -- "${here:?}/requirements.txt" "$folder/installed.txt"; then
+    echo "installing $what in $folder" >&2
+    rm -rf -- "$folder/installed.txt" "$folder/python"
+    # Without network pip would try for minutes.
+    watched 300 python3 -m pip install --quiet --disable-pip-version-check --no-input --retries 1 --only-binary :all: \
+      --target "$folder/python" --requirement "$here/requirements.txt" >"$folder/pip.log" 2>&1 || {
+      tail -n 3 "$folder/pip.log" >&2
+      cannot "pip could not install $what; the first time this needs the network (log: $folder/pip.log)"
+    }
+    cp -- "$here/requirements.txt" "$folder/installed.txt"
+  fi
+  exec 9>&-
 }

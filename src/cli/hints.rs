@@ -10,7 +10,7 @@ use crate::core::naming::session::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.
-const MEANT: [(&[&str], &str); 25] = [
+const MEANT: [(&[&str], &str); 27] = [
     (&["show", "log", "view", "open"], "tree SESSION"),
     (&["ls", "dir", "recent", "sessions"], "list"),
     (&["families", "forks"], "list --family SESSION"),
@@ -19,9 +19,11 @@ const MEANT: [(&[&str], &str); 25] = [
     (&["search", "grep", "find"], "tree SESSION --search TEXT"),
     (&["entry", "get"], "tree SESSION --entry ENTRY"),
     (&["tips", "branches", "heads"], "tree SESSION --tips"),
+    (&["follow", "tail", "watch"], "tree SESSION --follow"),
     (&["graph", "dot", "mermaid", "plot"], "tree SESSION --format dot"),
     (&["last"], "tree latest"),
     (&["cat", "dump", "print", "transcript", "export"], "context SESSION"),
+    (&["markdown", "share"], "context SESSION --format markdown"),
     (&["stats", "usage", "cost", "tokens"], "context SESSION --stats"),
     (&["diff", "compare"], "context SESSION --diff ENTRY"),
     (&["info", "status", "leaf", "head", "resume"], "check --why-leaf SESSION"),

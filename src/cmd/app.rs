@@ -42,6 +42,9 @@ pub struct Global {
     /// Draw lines and marks in ASCII
     #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
     ascii: bool,
+    /// Say in words what lines, columns and marks show, for screen readers; so does ACCESSIBLE=1
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Common options")]
+    plain_rows: bool,
     /// Cut or fold rows to N columns; 0 is no limit [default: those of the terminal, else COLUMNS]
     #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = columns, help_heading = "Common options")]
     width: Option<usize>,
@@ -84,12 +87,15 @@ impl App {
     pub fn new(global: &Global, json: bool, program: fn() -> Command) -> Self {
         world::survive_file_size_limit();
         let (stdout, stderr) = (io::stdout().is_terminal(), io::stderr().is_terminal());
-        let paint = |is_terminal| Paint { color: color(global.color, is_terminal), ascii: global.ascii };
+        let in_words = global.plain_rows || is_set("ACCESSIBLE");
+        let ascii = global.ascii || in_words;
+        let paint = |is_terminal| Paint { color: color(global.color, is_terminal), ascii, in_words };
         let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         let is_watched = stderr && !json && !global.quiet && !is_dumb;
         let interrupts: Option<&'static dyn Interrupts> = Some(&world::HeldSignals);
         let report = Report { json, quiet: global.quiet, paint: paint(stderr), is_watched, interrupts };
-        let width = global.width.or_else(terminal_width).filter(|&width| width > 0);
+        let default_width = || terminal_width().filter(|_| !in_words);
+        let width = global.width.or_else(default_width).filter(|&width| width > 0);
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let jobs = global.jobs.map_or(cores, NonZeroUsize::get);
         // A file that is written waits for the disk much longer than it needs a core.
@@ -144,17 +150,22 @@ pub fn json_report() -> Report {
 
 /// Returns how they are reported to people.
 pub fn plain_report() -> Report {
-    Report { paint: Paint { color: color(When::Auto, io::stderr().is_terminal()), ascii: false }, ..Report::default() }
+    let paint = Paint { color: color(When::Auto, io::stderr().is_terminal()), ..Paint::default() };
+    Report { paint, ..Report::default() }
+}
+
+/// Returns whether a variable of the environment asks for something.
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Returns whether to use colour: by the option, then `NO_COLOR`, then `CLICOLOR_FORCE`, then the terminal.
 fn color(when: When, is_terminal: bool) -> bool {
-    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     match when {
         When::Always => true,
         When::Never => false,
-        When::Auto if is_set("NO_COLOR") => false,
-        When::Auto if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") => true,
+        When::Auto if env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
+        When::Auto if is_set("CLICOLOR_FORCE") => true,
         When::Auto => is_terminal && env::var_os("TERM").is_none_or(|term| term != "dumb"),
     }
 }

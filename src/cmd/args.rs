@@ -198,6 +198,11 @@ impl SessionArg {
         exit.into()
     }
 
+    /// Returns whether it is standard input.
+    pub(super) fn is_stdin(&self) -> bool {
+        is_stdin(&self.session)
+    }
+
     /// Returns the file, to be written to.
     pub(super) fn file(&self, app: &App, writing: &Writing) -> SessionFile<'_> {
         SessionFile { path: &self.session, options: writing.options(), jobs: app.jobs }
@@ -205,7 +210,7 @@ impl SessionArg {
 
     /// Refuses standard input, for commands that write into the session.
     pub(super) fn must_be_a_file(&self) -> Result<()> {
-        if is_stdin(&self.session) {
+        if self.is_stdin() {
             let failure = Failure::usage("cannot write into standard input", "give the path of a session file");
             return Err(failure.into());
         }

@@ -138,6 +138,11 @@ impl BranchArgs {
 
     fn fork(&self, app: &App) -> Result<ExitCode> {
         let source = &self.session.session;
+        if self.output.is_none() && self.session_dir.is_none() && folders::is_archived(source) {
+            let message = "the session is in an archive, where agents would not find a new one beside it";
+            let hint = "`--session-dir DIR` puts it into a folder of sessions, `--output FILE` anywhere";
+            return Err(Failure::usage(message, hint).into());
+        }
         let session = app.load(source, LoadOptions::INDEX_ONLY)?;
         let mut bodies = Bodies::new(&session);
         let plan = self.plan(&session, &mut bodies)?;

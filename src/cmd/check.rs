@@ -15,7 +15,6 @@ use super::paths::{self, Listed, Paths};
 use super::world;
 use super::{App, Task};
 use crate::core::check;
-use crate::core::check::Checked;
 use crate::core::check::policy::{AHEAD, Counts, Found, Judged, Policy};
 use crate::core::error::ErrorKind;
 use crate::core::error::problem::WarningKind;
@@ -174,10 +173,7 @@ impl CheckArgs {
                 let _progress = (files.len() == 1).then(|| app.reading(&source));
                 check::check(source, folders::blobs(path).as_deref(), threads)
             });
-            match checked.as_ref().ok().and_then(Checked::foreign).filter(|_| !files[at].is_named) {
-                Some(format) => Judged::passed_over(format),
-                None => policy.judge(paths.name(path), checked),
-            }
+            policy.judge(paths.name(path), checked, files[at].is_named)
         };
         let pool = Pool::new(workers, workers.saturating_mul(AHEAD)).weighing(Judged::weight);
         paths::work(app, "checking", files.len(), pool, check, |at, judged, progress| {

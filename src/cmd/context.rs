@@ -14,6 +14,7 @@ use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
 use crate::ui::compare::{DifferenceRow, DifferenceText};
 use crate::ui::context as transcript;
+use crate::ui::markdown::MarkdownText;
 use crate::ui::output::Output;
 use crate::ui::report::{AboutFile, Failure};
 use crate::ui::request;
@@ -62,11 +63,12 @@ impl ContextArgs {
         app.report.problems(&context.problems.list(), &self.session.session);
         let mut output = Output::new();
         output.hold();
-        if let Some(file) = self.session.found().filter(|_| !self.format.is_json()) {
+        let is_markdown = self.format.get() == Format::Markdown;
+        if let Some(file) = self.session.found().filter(|_| !self.format.is_json() && !is_markdown) {
             output.text(&transcript::file(&app.screen, file))?;
         }
         match (other, self.format.get()) {
-            _ if self.stats => {
+            _ if self.stats && !is_markdown => {
                 let (part, stats) = measure(self.all, &mut bodies, &context, app.jobs)?;
                 match self.format.is_json() {
                     true => output.json_line(&StatsRow::new(&session, part, &stats))?,
@@ -98,6 +100,12 @@ impl ContextArgs {
                 let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
                 transcript::text(&mut output, &mut bodies, &context, size, &app.screen)?;
             }
+            (None, Format::Markdown) => {
+                let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
+                let measured = self.stats.then(|| measure(self.all, &mut bodies, &context, app.jobs)).transpose()?;
+                let text = MarkdownText { context: &context, size, measured, has_tools: !self.no_tools };
+                text.print(&mut output, &mut bodies)?;
+            }
             (None, format) => {
                 let api = format.api().unwrap_or(Api::Anthropic);
                 if !request::body(&mut output, &mut bodies, &context, api, model)? {
@@ -116,8 +124,16 @@ impl ContextArgs {
             let message = "several sessions go with `--stats`, and without `--leaf` and `--root`";
             return Err(Failure::usage(message, hint.unwrap_or_else(|| "name one session".to_owned())).into());
         }
+        let is_markdown = format == Format::Markdown;
+        if is_markdown && self.sessions.one().is_none() {
+            return Err(Failure::usage("a transcript is of one session", "name one session").into());
+        }
         let is_for_model = format == Format::Llm || format.api().is_some();
         let (option, hint) = match (self.stats, self.diff.is_some()) {
+            _ if self.no_tools && !is_markdown => {
+                ("`--no-tools` goes with `--format markdown`", "add `--format markdown`, or leave it out")
+            }
+            (_, true) if is_markdown => ("`--diff` has no form in Markdown", "use `--format text` or `--json`"),
             (true, true) => ("`--stats` and `--diff` do not go together", "leave one of them out"),
             (true, false) if is_for_model => ("`--stats` has no form for a model", "use `--format text` or `--json`"),
             (false, true) if is_for_model => ("`--diff` has no form for a model", "use `--format text` or `--json`"),

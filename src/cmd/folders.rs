@@ -43,6 +43,13 @@ pub(super) fn agent(file: &Path, session: &Session) -> Agent {
     Agent::of(file, session.has_title_slot(), &AgentFolders::new(&|name| env::var_os(name)).of_omp())
 }
 
+/// Returns whether a file is in an archive of an agent.
+pub(super) fn is_archived(file: &Path) -> bool {
+    let Ok(file) = file.canonicalize() else { return false };
+    let archives = sessions().archives;
+    archives.iter().any(|archive| archive.canonicalize().is_ok_and(|archive| file.starts_with(archive)))
+}
+
 /// Returns the places in which sessions are kept: the folders of `SESSION_TREE_DIR`, and where pi (as of 1.6)
 /// and omp (13 and 18) keep them, by default, by their own variables, and by pi's settings for somebody who
 /// works in `cwd`.

@@ -30,7 +30,7 @@ pub struct HelpArgs {
 }
 
 /// The pages of the reference by their topics. The first line of each is its title.
-pub(crate) const PAGES: [(&str, &str); 8] = [
+pub(crate) const PAGES: [(&str, &str); 9] = [
     ("format", include_str!("../help/format.md")),
     ("rules", include_str!("../help/rules.md")),
     ("naming", include_str!("../help/naming.md")),
@@ -39,6 +39,7 @@ pub(crate) const PAGES: [(&str, &str); 8] = [
     ("hooks", include_str!("../help/hooks.md")),
     ("agents", include_str!("../help/agents.md")),
     ("writing", include_str!("../help/writing.md")),
+    ("many", include_str!("../help/many.md")),
 ];
 
 impl Task for HelpArgs {

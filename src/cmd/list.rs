@@ -13,9 +13,11 @@ use super::lookup;
 use super::paths;
 use super::{App, Task, folders, world};
 use crate::core::entry::Traits;
+use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming::files::{self, Named, Searched};
 use crate::core::naming::session::is_path;
+use crate::core::read::source::Source;
 use crate::core::search::Query;
 use crate::core::store::list::SessionList;
 use crate::core::store::row::SessionRow;
@@ -35,6 +37,12 @@ pub use args::ListArgs;
 
 mod args;
 
+/// What standard input is called among paths.
+const STDIN: &str = "-";
+
+/// Opens the file of a row.
+type OpenFile<'a> = dyn Fn(&Named) -> Result<Source, Error> + Sync + 'a;
+
 impl Task for ListArgs {
     fn is_json(&self) -> bool {
         self.format.is_json()
@@ -45,18 +53,19 @@ impl Task for ListArgs {
         let query = query(self.search.as_deref(), self.regex)?;
         let family = self.family.take().map(|word| lookup::file(app, &word, false).map(|file| file.unwrap_or(word)));
         let family = family.transpose()?;
-        let mut list = self.read(app, family.as_deref())?;
+        let (mut list, stream) = self.read(app, family.as_deref())?;
+        let open = |file: &Named| open(stream.as_ref(), file);
         self.choose(app, &mut list, family.as_deref());
         let chosen = list.listed().to_vec();
         let is_found = match &query {
-            Some(query) => Self::search(app, &mut list, query)?,
+            Some(query) => Self::search(app, &mut list, query, &open)?,
             None => true,
         };
         if !self.sort.is_of_totals() {
             self.cut(&mut list);
         }
         if self.long {
-            Self::total(app, &mut list)?;
+            Self::total(app, &mut list, &open)?;
             self.cut(&mut list);
         }
         let is_bad = self.report(app, &list, &chosen);
@@ -89,32 +98,51 @@ impl ListArgs {
 
     /// Returns whether the sessions of agents are listed, not those of paths.
     fn is_of_agents(&self) -> bool {
-        self.paths.is_empty() && self.files_from.is_none()
+        self.paths.is_empty() && self.listed.is_empty()
     }
 
-    /// Reads the ends of all files.
-    fn read(&self, app: &App, family: Option<&Path>) -> Result<SessionList> {
-        let given = match self.is_of_agents() {
+    /// Reads the ends of all files. Standard input is read too if it is one of them, and kept.
+    fn read(&self, app: &App, family: Option<&Path>) -> Result<(SessionList, Option<Source>)> {
+        let mut given = match self.is_of_agents() {
             true => folders::sessions().all(),
-            false => paths::with_listed(&self.paths, self.files_from.as_deref())?,
+            false => self.listed.with(&self.paths)?,
         };
+        let count = given.len();
+        given.retain(|path| path != Path::new(STDIN));
+        let (stream, row) = (given.len() < count).then(|| self.stream(app)).unzip();
         let named: HashSet<_> = given.iter().cloned().collect();
         let mut files = files::find(given, Searched::Packed);
         // What cannot be looked at in a folder does not spoil the list of the others.
         files.iter_mut().for_each(|file| file.is_named &= !self.is_of_agents() && named.contains(&file.path));
-        files.extend(family.map(Named::at));
+        files.extend(family.filter(|&family| family != Path::new(STDIN)).map(Named::at));
         // From here on an interrupted run takes its bar from the terminal before it ends.
         world::prepare_document()?;
-        let rows = paths::each(app, "reading", &files, |file, _| SessionRow::read(file))?;
+        let mut rows = paths::each(app, "reading", &files, |file, _| SessionRow::read(file))?;
+        rows.extend(row);
         let (list, passed_over) = SessionList::new(rows);
         app.passed_over(&passed_over);
-        Ok(list)
+        Ok((list, stream.flatten()))
+    }
+
+    /// Takes in standard input, and reads its ends.
+    fn stream(&self, app: &App) -> (Option<Source>, SessionRow) {
+        let name = self.listed.name(Path::new(STDIN));
+        match app.open(Path::new(STDIN)) {
+            Ok(stream) => {
+                let row = SessionRow::of_stream(name, &stream);
+                (Some(stream), row)
+            }
+            Err(error) => {
+                let file = Named { path: name.to_owned(), is_named: true, state: None };
+                (None, SessionRow::of(&file, Err(error)))
+            }
+        }
     }
 
     /// Keeps what the options ask for that need no more reading.
     fn choose(&self, app: &App, list: &mut SessionList, family: Option<&Path>) {
         if let Some(family) = family {
-            list.keep_family(family);
+            list.keep_family(self.listed.name(family));
         } else if self.is_of_agents() && !self.all {
             let cwd = env::current_dir().unwrap_or_default();
             if let Some(message) = sessions::unread(list) {
@@ -141,12 +169,12 @@ impl ListArgs {
     }
 
     /// Keeps the sessions that hold the words of a search; returns whether there are any.
-    fn search(app: &App, list: &mut SessionList, query: &Query) -> Result<bool> {
+    fn search(app: &App, list: &mut SessionList, query: &Query, open: &OpenFile<'_>) -> Result<bool> {
         let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
         let readable = list.readable();
         let files: Vec<_> = readable.iter().map(|&at| list.rows()[at].file()).collect();
         let found = paths::each(app, "searching", &files, |file, threads| {
-            app.open(&file.path).and_then(|source| search::holds(source, query, &row, threads))
+            open(file).and_then(|source| search::holds(source, query, &row, threads))
         })?;
         let mut hits = HashSet::new();
         for (at, found) in readable.into_iter().zip(found) {
@@ -161,12 +189,12 @@ impl ListArgs {
     }
 
     /// Reads all listed files whole.
-    fn total(app: &App, list: &mut SessionList) -> Result<()> {
+    fn total(app: &App, list: &mut SessionList, open: &OpenFile<'_>) -> Result<()> {
         let (reader, mut sums) = whole::prepare(list);
         let files: Vec<_> = reader.order().iter().map(|&at| list.rows()[at].file()).collect();
         let all = files.iter().map(Named::len).sum();
         let read = |at: usize| {
-            let source = app.open(&files[at].path)?;
+            let source = open(&files[at])?;
             reader.read(reader.order()[at], source, paths::threads(app, &files[at], all))
         };
         let pool = Pool::new(app.jobs, usize::MAX);
@@ -220,6 +248,10 @@ impl ListArgs {
         is_bad
     }
 
+    fn is_for_programs(&self) -> bool {
+        !matches!(self.format.get(), Format::Text | Format::Table)
+    }
+
     /// Prints a hint how to look into what was found, the first of which is in `found`, or where else to look.
     fn guide(&self, app: &App, list: &SessionList, found: Option<Option<usize>>) {
         let text = self.search.as_deref().unwrap_or_default();
@@ -233,7 +265,8 @@ impl ListArgs {
                 let has = if self.regex { "matches" } else { "has all the words" };
                 app.report.hint(&format!("no session that was searched {has}: {text}{all}"));
             }
-            Some(Some(row)) if matches!(self.format.get(), Format::Text | Format::Table) => {
+            // A stream is gone when it was read.
+            Some(Some(row)) if !self.is_for_programs() && list.rows()[row].state.is_some() => {
                 let name = match self.is_of_agents() {
                     true => sessions::ids(list)[row].clone(),
                     false => list.rows()[row].path.display().to_string(),
@@ -244,5 +277,13 @@ impl ListArgs {
             }
             Some(Some(_)) => {}
         }
+    }
+}
+
+/// Opens the file of a row that can be read, once more if it is the stream: nothing else has no state.
+fn open(stream: Option<&Source>, file: &Named) -> Result<Source, Error> {
+    match stream.filter(|_| file.state.is_none()) {
+        Some(stream) => stream.again(),
+        None => Source::session(&file.path),
     }
 }

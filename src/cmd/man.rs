@@ -59,7 +59,7 @@ const ENTRY: [(&str, &str); 6] = [
 ];
 
 /// The variables that are looked at.
-const ENVIRONMENT: [(&str, &str); 12] = [
+const ENVIRONMENT: [(&str, &str); 13] = [
     ("SESSION_TREE_DIR", "Folders to look for sessions in, beside those of the agents, separated by colons."),
     ("SESSION_TREE_SUMMARIZER", "The command that writes summaries if --summarizer is not given."),
     ("PI_CODING_AGENT_SESSION_DIR", "Another folder of pi to look for sessions in."),
@@ -67,6 +67,7 @@ const ENVIRONMENT: [(&str, &str); 12] = [
     ("PI_CONFIG_DIR, XDG_DATA_HOME, XDG_STATE_HOME", "Other places of omp, as omp takes them."),
     ("PI_SESSION_FILE, PI_SESSION_ID", "The session that current means; pi sets them for what it runs."),
     ("OMP_PROFILE, PI_PROFILE", "The profile of omp whose sessions are looked for too."),
+    ("ACCESSIBLE", "Words for screen readers in place of lines, columns and marks, as with --plain-rows."),
     ("NO_COLOR", "No colour, unless --color says otherwise."),
     ("CLICOLOR_FORCE", "Colour although the output is not a terminal."),
     ("TERM, COLUMNS", "dumb means no colour; the width if the terminal does not say it."),

@@ -104,7 +104,8 @@ pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Resul
 /// paths go.
 pub(super) fn failure(error: &Error, path: &Path) -> Failure {
     let mut failure = Failure::new(error, path);
-    if failure.hint.is_none() && !naming::session::is_path(path) {
+    let is_missing = matches!(error, Error::Io { .. });
+    if failure.hint.is_none() && is_missing && !naming::session::is_path(path) {
         failure.hint = Some("this command takes files and folders only, no ids and no `latest`".to_owned());
     }
     failure
@@ -143,10 +144,10 @@ pub(super) fn largest_first(files: &[Named]) -> Vec<usize> {
 }
 
 /// Returns on how many threads one of several files is to be read, given the length of all: on all, if it is
-/// longer than what there is for each.
+/// longer than what there is for each. A stream, whose length is not known before, is mostly alone.
 pub(super) fn threads(app: &App, file: &Named, all: u64) -> usize {
     let jobs = u64::try_from(app.jobs).unwrap_or(u64::MAX);
-    if file.len().saturating_mul(jobs) > all { app.jobs } else { 1 }
+    if all == 0 || file.len().saturating_mul(jobs) > all { app.jobs } else { 1 }
 }
 
 /// Works on numbered files, several at once, and shows how many are done. `take` gets what became of

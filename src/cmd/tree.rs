@@ -26,6 +26,7 @@ pub use args::TreeArgs;
 use printer::{OneOfSeveral, Printer};
 
 mod args;
+mod follow;
 mod graph;
 mod many;
 mod printer;
@@ -41,11 +42,17 @@ impl Task for TreeArgs {
 
     fn run(mut self: Box<Self>, app: &App) -> Result<ExitCode> {
         let one = self.sessions.one();
-        usage::check(&self, one.is_none())?;
+        let is_one = one.is_some();
+        self.session = one.unwrap_or_default();
+        usage::check(&self, !is_one)?;
         let query = self.search.query()?;
-        let Some(session) = one else { return many::run(&self, app, query.as_ref()) };
-        self.session = session;
+        if !is_one {
+            return many::run(&self, app, query.as_ref());
+        }
         self.session.find(app, false)?;
+        if self.follow {
+            return follow::run(&self, app, query.as_ref());
+        }
         let file = &self.session.session;
         let mut output = Output::new();
         let is_shown = self.show(app, query.as_ref(), &mut output, app.jobs, None, |keep| app.load(file, keep));

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
@@ -22,6 +22,7 @@ use crate::core::time::when::{self, DayEdge};
 use crate::hooks::HookError;
 use crate::run::ChildError;
 use crate::ui::interrupts::Interrupts;
+use crate::ui::output::Output;
 use crate::ui::report::Failure;
 
 /// Returns what went wrong with the hooks.
@@ -150,6 +151,48 @@ pub(super) fn stop() -> Option<i32> {
 }
 
 static SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+
+/// The times at which a file is looked at that another program writes.
+#[derive(Debug)]
+pub(super) struct Looks {
+    /// How long to look without a new row.
+    timeout: Option<Duration>,
+    since: Instant,
+    /// When the time was up, and one more look is due.
+    is_last: bool,
+}
+
+impl Looks {
+    /// The time between two of them.
+    const APART: Duration = Duration::from_millis(250);
+
+    /// Starts now.
+    pub(super) fn new(timeout: Option<Duration>) -> Self {
+        Self { timeout, since: Instant::now(), is_last: false }
+    }
+
+    /// Starts the time without a row anew.
+    pub(super) fn row_came(&mut self) {
+        (self.since, self.is_last) = (Instant::now(), false);
+    }
+
+    /// Waits until the next look. Returns false instead when the time is up.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::core::error::Error::Interrupted) after a signal, and a closed pipe if nobody
+    /// reads the output any more.
+    pub(super) fn wait(&mut self, output: &Output) -> anyhow::Result<bool> {
+        wait(Duration::ZERO).check()?;
+        if self.is_last {
+            return Ok(false);
+        }
+        let left = self.timeout.map_or(Self::APART, |timeout| timeout.saturating_sub(self.since.elapsed()));
+        self.is_last = self.timeout.is_some() && left <= Self::APART;
+        output.wait(left.min(Self::APART))?;
+        wait(Duration::ZERO).check()?;
+        Ok(true)
+    }
+}
 
 /// Returns the time in milliseconds since 1970.
 pub(super) fn now() -> i64 {

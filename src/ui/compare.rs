@@ -114,6 +114,10 @@ impl<'s> DifferenceText<'s> {
             item => entry::row(self.screen, self.session.traits(item.node()), &words),
         };
         let id = self.ids.of(message.message.node());
+        if self.screen.paint.in_words {
+            let side = if sign == '-' { "dropped" } else { "added" };
+            return Ok(format!("{side} {id}, {} tokens, {}", message.tokens, escape::line(&words)));
+        }
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)));
         let tokens = format!("{:>1$}", message.tokens, self.token_columns);
         Ok(format!("{sign} {id}{pad}  {tokens}  {}", escape::line(&words)))

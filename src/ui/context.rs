@@ -22,8 +22,11 @@ use crate::core::json::{Object, Raw, ValueKind};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
-/// Draws the facts above a transcript: leaf, size and settings.
-fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> String {
+/// A fact with its name.
+pub(super) type NamedFact = (&'static str, String);
+
+/// Returns the facts above a transcript: leaf, size and settings.
+pub(super) fn facts(leaf: Option<&str>, state: &Settings, Size { messages, tokens }: Size) -> Vec<NamedFact> {
     let mut facts = vec![
         ("leaf", leaf.map_or("none (before the first entry)".to_owned(), str::to_owned)),
         ("messages", format!("{messages}, about {tokens} tokens")),
@@ -41,7 +44,7 @@ fn heading(screen: &Screen, leaf: Option<&str>, state: &Settings, Size { message
     if !state.ttsr_rules.is_empty() {
         facts.push(("rules", state.ttsr_rules.join(", ")));
     }
-    rows(screen, &facts)
+    facts
 }
 
 /// Draws the path of a session that was not named by its path.
@@ -53,6 +56,10 @@ pub(crate) fn file(screen: &Screen, path: &Path) -> String {
 
 /// Draws facts, one per row, each after its name.
 pub(super) fn rows(screen: &Screen, facts: &[(&str, String)]) -> String {
+    if screen.paint.in_words {
+        let line = |(name, value): &(&str, String)| format!("{name}: {}\n", escape::line(value));
+        return facts.iter().map(|fact| screen.folded(&line(fact), 2)).collect();
+    }
     let columns = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8) + 2;
     let mut out = String::new();
     for (name, value) in facts {
@@ -81,8 +88,8 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
     format!("{}, about {tokens} tokens", counted(messages, "message", "messages"))
 }
 
-/// Draws the title line of a message.
-pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
+/// Returns the role of a message, and what it is in words: role, names, and how it ended.
+pub(super) fn title_words(message: Raw<'_>) -> (Cow<'_, str>, String) {
     let [role, stop, is_error, names @ ..] = message.pick(["role", "stopReason", "isError", "customType", "toolName"]);
     let role = role.and_then(Raw::str).unwrap_or_default();
     let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
@@ -96,7 +103,16 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
         None | Some("stop" | "toolUse") => {}
         Some(reason) => title.push_str(&format!(" ({reason})")),
     }
+    (role, title)
+}
+
+/// Draws the title line of a message.
+pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
+    let (role, title) = title_words(message);
     let paint = screen.paint;
+    if paint.in_words {
+        return format!("\nmessage {number}, {}, {}\n", escape::line(&title), escape::line(id));
+    }
     let rule = if paint.ascii { "--" } else { "──" };
     let mut out = String::from("\n");
     paint.push(&mut out, Ink::Dim, &format!("{rule} {number} "));
@@ -117,10 +133,37 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
 /// # Errors
 /// Those of `out`.
 pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    let mut part = |text: &str| part(text, out);
+    parts(message, &mut |_, text| part(text, out))
+}
+
+/// What a part of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartKind {
+    /// The words of a person or a model.
+    Words,
+    /// A call of a tool.
+    Call,
+    /// Anything else.
+    Other,
+}
+
+/// Calls `out` with the parts of a message in order, as they are stored. Some are empty.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn parts(message: Raw<'_>, out: &mut dyn FnMut(PartKind, &str) -> io::Result<()>) -> io::Result<()> {
     let [role, summary, command, code, output, files, blocks, content, error] =
         message.pick(["role", "summary", "command", "code", "output", "files", "blocks", "content", "errorMessage"]);
-    for (text, before) in [(summary, ""), (command, "$ "), (code, ">>> "), (output, "")] {
+    let role = role.and_then(Raw::str);
+    let said = match role.as_deref() {
+        Some("user" | "assistant" | "branchSummary" | "compactionSummary") => PartKind::Words,
+        _ => PartKind::Other,
+    };
+    if let Some(summary) = summary.and_then(Raw::str) {
+        out(said, &summary)?;
+    }
+    let mut part = |text: &str| out(PartKind::Other, text);
+    for (text, before) in [(command, "$ "), (code, ">>> "), (output, "")] {
         match text.and_then(Raw::str) {
             Some(text) if before.is_empty() => part(&text)?,
             Some(text) => part(&format!("{before}{text}"))?,
@@ -132,23 +175,24 @@ pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io
         part(&file.get_str("content").unwrap_or_default())?;
     }
     for element in blocks.iter().flat_map(|blocks| blocks.elements()) {
-        part(&block(element))?;
+        part(&block(element, said).1)?;
     }
-    if role.and_then(Raw::str).as_deref() == Role::System.name() {
+    if role.as_deref() == Role::System.name() {
         TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
     }
     match content {
-        Some(content) if content.kind() == ValueKind::String => part(&content.str().unwrap_or_default())?,
+        Some(content) if content.kind() == ValueKind::String => out(said, &content.str().unwrap_or_default())?,
         Some(content) if content.kind() == ValueKind::Array => {
             for element in content.elements() {
-                part(&block(element))?;
+                let (kind, text) = block(element, said);
+                out(kind, &text)?;
             }
         }
         Some(_) => part("(no content)")?,
         None => {}
     }
     match error.and_then(Raw::str) {
-        Some(error) => part(&format!("[error: {error}]")),
+        Some(error) => out(PartKind::Other, &format!("[error: {error}]")),
         None => Ok(()),
     }
 }
@@ -233,22 +277,25 @@ pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()
     Ok(())
 }
 
-fn block(block: Raw<'_>) -> Cow<'_, str> {
+/// Returns what a block is and its text; `said` is the kind of a block of text.
+fn block(block: Raw<'_>, said: PartKind) -> (PartKind, Cow<'_, str>) {
     let [kind, text, thinking, name, arguments] = block.pick(["type", "text", "thinking", "name", "arguments"]);
     let words = |member: Option<Raw<'_>>| member.and_then(Raw::str).unwrap_or_default().into_owned();
     let kind = kind.and_then(Raw::str).unwrap_or_default();
-    Cow::Owned(match kind.as_ref() {
-        "text" => return text.and_then(Raw::str).unwrap_or_default(),
+    let text = match kind.as_ref() {
+        "text" => return (said, text.and_then(Raw::str).unwrap_or_default()),
         "thinking" => format!("[thinking] {}", words(thinking)),
         "image" => image(block),
         "toolCall" => {
             let arguments = arguments.map(Raw::bytes).unwrap_or_default();
             let name = Some(words(name)).filter(|name| !name.trim().is_empty());
             let name = name.as_deref().unwrap_or(NAMELESS);
-            format!("[call {name}: {}]", String::from_utf8_lossy(arguments))
+            let call = format!("[call {name}: {}]", String::from_utf8_lossy(arguments));
+            return (PartKind::Call, Cow::Owned(call));
         }
         _ => format!("[{kind}]"),
-    })
+    };
+    (PartKind::Other, Cow::Owned(text))
 }
 
 fn image(image: Raw<'_>) -> String {
@@ -269,7 +316,7 @@ pub(crate) fn text(
 ) -> anyhow::Result<()> {
     let session = bodies.session();
     let leaf = context.leaf.map(|leaf| session.id(leaf));
-    output.text(&heading(screen, leaf, &context.settings, size))?;
+    output.text(&rows(screen, &facts(leaf, &context.settings, size)))?;
     let mut scratch = Vec::new();
     for (at, item) in context.messages.iter().enumerate() {
         let write = |message: Raw<'_>| -> io::Result<()> {

@@ -85,7 +85,8 @@ impl ShownColumn {
 impl<'s> Listing<'s> {
     /// Prepares a table.
     pub fn new(columns: &[Column], screen: &'s Screen) -> Self {
-        let frame = if screen.is_terminal { Frame::Borders } else { Frame::Headings };
+        let has_borders = screen.is_terminal && !screen.paint.in_words;
+        let frame = if has_borders { Frame::Borders } else { Frame::Headings };
         Self { screen, frame, columns: columns.to_vec(), spare: &[], shown: Vec::new(), is_begun: false }
     }
 
@@ -106,7 +107,7 @@ impl<'s> Listing<'s> {
 
     /// Sets the widths by the first rows; later calls do nothing.
     pub(crate) fn arrange(&mut self, rows: &[Vec<String>]) {
-        if !self.shown.is_empty() {
+        if !self.shown.is_empty() || self.screen.paint.in_words {
             return;
         }
         let measured = |at: usize| rows.iter().map(|row| fit::width(&escape::line(&row[at]))).max().unwrap_or(0);
@@ -162,6 +163,9 @@ impl<'s> Listing<'s> {
 
     /// Returns the width of the column at an index; `None` if it is not shown.
     pub(crate) fn room(&self, at: usize) -> Option<usize> {
+        if self.screen.paint.in_words {
+            return Some(usize::MAX);
+        }
         self.shown.iter().find(|shown| shown.at == at).map(|shown| shown.width)
     }
 
@@ -190,6 +194,9 @@ impl<'s> Listing<'s> {
 
     /// Draws some rows, with the headings above the first.
     pub fn rows(&mut self, rows: Vec<Vec<String>>) -> String {
+        if self.screen.paint.in_words {
+            return rows.iter().map(|row| self.in_words(row)).collect();
+        }
         let mut out = String::new();
         self.arrange(&rows);
         if !std::mem::replace(&mut self.is_begun, true) && self.frame != Frame::Nothing {
@@ -204,6 +211,17 @@ impl<'s> Listing<'s> {
         let cells = |row: Vec<String>| self.shown.iter().map(|shown| cell(&row, shown)).collect();
         self.push(&mut out, &self.table(None, rows.into_iter().map(cells), true), Ink::Plain);
         out
+    }
+
+    /// Returns a row in words: each cell after the name of its column, if the table has headings.
+    fn in_words(&self, row: &[String]) -> String {
+        let cells = self.columns.iter().zip(row).filter(|(_, cell)| !cell.is_empty());
+        let word = |(column, cell): (&Column, &String)| match self.frame {
+            Frame::Nothing => escape::line(cell).into_owned(),
+            _ => format!("{} {}", column.heading(), escape::line(cell)),
+        };
+        let words = cells.map(word).collect::<Vec<_>>().join(", ");
+        self.screen.row([(Ink::Plain, &*words)])
     }
 
     /// Draws the end of the table.

@@ -20,6 +20,7 @@ pub mod json;
 pub mod jsonl;
 pub mod label;
 pub mod list;
+pub mod markdown;
 pub mod mend;
 pub mod moved;
 pub mod naming;

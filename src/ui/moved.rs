@@ -153,7 +153,7 @@ impl MoveReport<'_> {
         for (name, value) in rows {
             // A path is of no use if it is not whole.
             let width = screen.width.filter(|_| name != FILE);
-            let name = format!("{name:<9} ");
+            let name = if screen.paint.in_words { format!("{name}: ") } else { format!("{name:<9} ") };
             let screen = Screen { width, ..screen.clone() };
             out.push_str(&screen.row([(Ink::Dim, &*name), (Ink::Plain, &*value)]));
         }

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use serde::Serialize;
 use tempfile::SpooledTempFile;
 
@@ -156,6 +159,22 @@ impl Output {
             self.add(Kept(held))?;
         }
         self.flush()
+    }
+
+    /// Waits as long as stdout is read, but no longer than `limit`; a signal ends that too.
+    ///
+    /// # Errors
+    /// [`io::Error`]: a broken pipe if nobody reads it any more.
+    pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
+        let limit = Timespec::try_from(limit).unwrap_or_default();
+        let Some(stream) = &self.stream else { return Ok(()) };
+        // Without an event to wait for, what is reported is that the other end is closed.
+        let mut output = [PollFd::new(stream.get_ref(), PollFlags::empty())];
+        match poll(&mut output, Some(&limit)) {
+            Ok(0) | Err(Errno::INTR) => Ok(()),
+            Ok(_) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(cause) => Err(cause.into()),
+        }
     }
 
     /// Writes what was held back, and flushes.

@@ -44,6 +44,6 @@ mod tests {
         let plain = "# A\n\ntext # b\n```sh\n# c\n```\n## D\n";
         assert_eq!(page(markdown, Paint::default()), plain);
         let bold = plain.replace("# A", "\u{1b}[1m# A\u{1b}[0m").replace("## D", "\u{1b}[1m## D\u{1b}[0m");
-        assert_eq!(page(markdown, Paint { color: true, ascii: false }), bold);
+        assert_eq!(page(markdown, Paint { color: true, ..Paint::default() }), bold);
     }
 }

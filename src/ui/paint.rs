@@ -56,6 +56,8 @@ pub struct Paint {
     pub color: bool,
     /// Whether to draw only ASCII.
     pub ascii: bool,
+    /// Whether to say in words what is drawn otherwise, for screen readers; then with ASCII, too.
+    pub in_words: bool,
 }
 
 impl Paint {

@@ -17,6 +17,8 @@ use crate::parallel;
 const DELAY: Duration = Duration::from_secs(1);
 /// How often the bar is drawn.
 const INTERVAL: Duration = Duration::from_millis(100);
+/// How often what it says is read out.
+const SPOKEN_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The counter of what is done, with the total.
 #[derive(Clone, Debug)]
@@ -43,6 +45,7 @@ struct BarTask {
     /// Signals that the work is over.
     over: Condvar,
     interrupts: Option<&'static dyn Interrupts>,
+    interval: Duration,
 }
 
 #[derive(Default)]
@@ -68,9 +71,15 @@ impl Progress {
         count: Count,
         target: impl Fn() -> ProgressDrawTarget + Send + Sync + 'static,
     ) -> Self {
+        let in_words = report.paint.in_words;
         let (done, total, template) = match count {
+            Count::Bytes(done, total) if in_words => (done, Some(total), format!("{doing}: {{percent}} percent")),
             Count::Bytes(done, total) => (done, Some(total), format!("{doing} {{wide_bar}} {{percent:>3}} %")),
             Count::Stream(done) => (done, None, format!("{doing}: {{decimal_bytes}} so far")),
+            Count::Things(done, total, things) if in_words => {
+                let template = format!("{doing}: {{percent}} percent, {{pos}} of {{len}} {things}");
+                (done, Some(total as u64), template)
+            }
             Count::Things(done, total, things) => {
                 (done, Some(total as u64), format!("{doing} {{wide_bar}} {{pos}}/{{len}} {things}"))
             }
@@ -83,7 +92,8 @@ impl Progress {
             bar
         });
         let (state, over, interrupts) = (Mutex::default(), Condvar::new(), report.interrupts);
-        let shared = Arc::new(BarTask { make_bar, done, state, over, interrupts });
+        let interval = if in_words { SPOKEN_INTERVAL } else { INTERVAL };
+        let shared = Arc::new(BarTask { make_bar, done, state, over, interrupts, interval });
         let drawer = Arc::clone(&shared);
         // If no thread can be started there is no bar.
         let thread = parallel::in_background(move || drawer.run(delay));
@@ -138,7 +148,7 @@ impl BarTask {
             let bar = state.bar.get_or_insert_with(&self.make_bar);
             bar.set_position(self.done.load(Ordering::Relaxed));
             bar.force_draw();
-            pause = INTERVAL;
+            pause = self.interval;
         }
     }
 }
@@ -254,7 +264,7 @@ mod tests {
 
     /// Returns how a bar is shown where nobody watches stderr.
     fn report(ascii: bool) -> Report {
-        Report { paint: Paint { color: false, ascii }, ..Report::default() }
+        Report { paint: Paint { ascii, ..Paint::default() }, ..Report::default() }
     }
 
     /// Signals of which one came already.
@@ -325,6 +335,20 @@ mod tests {
         }
         drop(progress);
         assert_eq!(line.shows(), "");
+    }
+
+    #[test]
+    fn bar_in_words_has_percents_and_no_bar() {
+        let words = Report { paint: Paint { in_words: true, ascii: true, ..Paint::default() }, ..Report::default() };
+        let check = |count: Count, expected: &str| {
+            let line = FakeTerminal::default();
+            let _progress = Progress::after(Duration::ZERO, words, "reading", count, line.target());
+            assert_eq!(line.wait(|shown| !shown.is_empty()), expected);
+        };
+        let done = || Arc::new(AtomicU64::new(50));
+        check(Count::Bytes(done(), 200), "reading: 25 percent");
+        check(Count::Things(done(), 200, "files"), "reading: 25 percent, 50 of 200 files");
+        check(Count::Stream(done()), "reading: 50 B so far");
     }
 
     #[test]

@@ -30,9 +30,13 @@ impl Screen {
         fit::mark(self.paint.ascii)
     }
 
-    /// Returns the arrow between a value before and after.
+    /// Returns what stands between a value before and after.
     pub(crate) fn arrow(&self) -> &'static str {
-        if self.paint.ascii { "->" } else { "→" }
+        match self.paint {
+            Paint { in_words: true, .. } => "to",
+            Paint { ascii: true, .. } => "->",
+            _ => "→",
+        }
     }
 
     /// Cuts a text to at most `columns`, the mark of the cut included.

@@ -122,6 +122,9 @@ impl SessionsTable<'_> {
             }
             Err(error) => format!("{}: {error}", self.screen.tilde(&row.path.display().to_string())),
         };
+        if self.screen.paint.in_words && depth > 0 {
+            return format!("fork, depth {depth}: {}", self.screen.tilde(&words));
+        }
         let mark = if self.screen.paint.ascii { "`- " } else { "└─ " };
         let indent = match depth {
             0 => String::new(),

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::context;
+use super::context::{self, NamedFact};
 use super::escape;
 use super::fit;
 use super::list::{Column, Listing};
@@ -16,8 +16,8 @@ use crate::core::store::totals::EntryCounts;
 use crate::core::tree::walk;
 use crate::core::words::counted;
 
-/// Draws what fills a context, and the usage along its path.
-pub(crate) fn text(session: &Session, part: MeasuredPart<'_>, stats: &Stats, screen: &Screen) -> String {
+/// Returns what is measured, and its size.
+pub(super) fn facts(session: &Session, part: MeasuredPart<'_>, stats: &Stats) -> Vec<NamedFact> {
     let first = match part {
         MeasuredPart::Path(leaf) => ("leaf", leaf.unwrap_or("none (before the first entry)").to_owned()),
         MeasuredPart::AllBranches => ("branches", format!("all {}", walk::tips(session).len())),
@@ -32,7 +32,12 @@ pub(crate) fn text(session: &Session, part: MeasuredPart<'_>, stats: &Stats, scr
         facts.push(("compacted", format!("by {}{before}", session.id(compaction.node))));
         facts.push(("hidden", context::size(compaction.hidden)));
     }
-    let mut out = context::rows(screen, &facts);
+    facts
+}
+
+/// Draws what fills a context, and the usage along its path.
+pub(crate) fn text(session: &Session, part: MeasuredPart<'_>, stats: &Stats, screen: &Screen) -> String {
+    let mut out = context::rows(screen, &facts(session, part, stats));
     if !stats.parts.is_empty() {
         out.push('\n');
         out.push_str(&table(stats, screen));
@@ -91,8 +96,11 @@ pub(crate) fn lines(lines: Vec<StatsLine>, sum: &EntryCounts, screen: &Screen) -
     listing.rows(rows) + &listing.foot()
 }
 
-/// Draws the groups of messages. Names come last, since numbers must not be cut.
-fn table(stats: &Stats, screen: &Screen) -> String {
+/// The headings of the groups of messages. Names come last, since numbers must not be cut.
+pub(super) const GROUP: [&str; 4] = ["tokens", "share", "messages", "what"];
+
+/// Returns the groups of messages, with a cell for each of [`GROUP`].
+pub(super) fn groups(stats: &Stats) -> Vec<Vec<String>> {
     let share = |part: &MessageGroup| format!("{:.1}%", part.size.share(stats.all));
     let name = |part: &MessageGroup| match &part.name {
         Some(name) => format!("{} {name}", part.role),
@@ -101,14 +109,19 @@ fn table(stats: &Stats, screen: &Screen) -> String {
     let row = |part: &MessageGroup| {
         vec![part.size.tokens.to_string(), share(part), part.size.messages.to_string(), name(part)]
     };
-    let rows: Vec<_> = stats.parts.iter().map(row).collect();
-    let number = |at: usize, heading| Column::Number(heading, rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
-    let columns = [number(0, "tokens"), number(1, "share"), number(2, "messages"), Column::Text("what", 0)];
+    stats.parts.iter().map(row).collect()
+}
+
+fn table(stats: &Stats, screen: &Screen) -> String {
+    let rows = groups(stats);
+    let number = |at: usize| Column::Number(GROUP[at], rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
+    let columns = [number(0), number(1), number(2), Column::Text(GROUP[3], 0)];
     let mut listing = Listing::new(&columns, screen);
     listing.rows(rows) + &listing.foot()
 }
 
-fn usage(stats: &Stats, part: MeasuredPart<'_>) -> Vec<(&'static str, String)> {
+/// Returns what was used.
+pub(super) fn usage(stats: &Stats, part: MeasuredPart<'_>) -> Vec<NamedFact> {
     let usage = &stats.usage;
     let place = match part {
         MeasuredPart::Path(_) => "on this path",

@@ -8,13 +8,14 @@ use super::fit::{self, Shrink};
 use super::json::StoredTime;
 use super::list::{Column, Listing};
 use super::output::Output;
-use super::paint::Ink;
+use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use super::stats::AmountsRow;
 use crate::core::error::Result;
 use crate::core::session::body::Bodies;
 use crate::core::time;
 use crate::core::tree::tips::{BranchTotals, Tip};
+use crate::core::words::counted;
 
 /// A tip, for programs.
 #[derive(Debug, Serialize)]
@@ -97,10 +98,11 @@ fn texts(bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> Result<Vec<T
             is_fork: tip.fork.is_some(),
             turns: tip.own.turns,
             cost: tip.own.usage.cost,
-            dot: match (tip.has_leaf, screen.paint.ascii) {
-                (true, true) => "* ",
-                (true, false) => "• ",
-                (false, _) => "",
+            dot: match screen.paint {
+                _ if !tip.has_leaf => "",
+                Paint { in_words: true, .. } => "has the leaf, ",
+                Paint { ascii: true, .. } => "* ",
+                _ => "• ",
             },
             label: label.unwrap_or_default(),
             words: escape::line(&entry::row(screen, traits, &bodies.words(tip.first)?)).into_owned(),
@@ -172,6 +174,14 @@ pub(crate) fn rows(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], s
     );
     let [_, dates, _, units, ..] = columns;
     for TipText { id, when, messages, is_fork, dot, label, words, ink, .. } in &tips {
+        if screen.paint.in_words {
+            let size = counted(*messages, "message", "messages");
+            let since = if *is_fork { " since the fork" } else { "" };
+            let row = [id.clone(), when.clone(), format!("{size}{since}, {dot}{label}{words}")];
+            let row = row.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
+            output.text(&screen.row([(Ink::Plain, &*row)]))?;
+            continue;
+        }
         let pad = " ".repeat((ids + 2).saturating_sub(fit::width(id)));
         let when: String = when.chars().take(dates.saturating_sub(2)).collect();
         let unit = match (units > 2, messages) {

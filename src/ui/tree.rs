@@ -7,12 +7,14 @@ use super::entry::{self, LONGEST_ID, ShortIds, speaker};
 use super::escape;
 use super::excerpt::beside;
 use super::fit::{self, Shrink};
-use super::paint::Ink;
+use super::paint::{Ink, Paint};
 use super::screen::Screen;
 use crate::core::search::{Excerpt, Query, Term};
 use crate::core::session::Session;
+use crate::core::tree::follow::RowPlace;
 use crate::core::tree::rows::{Branch, Row, Rows};
 use crate::core::tree::shape::Omitted;
+use crate::core::tree::walk;
 use crate::core::words::counted;
 
 /// The columns of one level of branching.
@@ -30,6 +32,8 @@ pub struct TreeText<'s> {
     id_columns: usize,
     levels: usize,
     glyphs: Glyphs,
+    /// How many steps each entry is below its root, if rows are words.
+    depths: Option<Vec<u32>>,
     query: Option<&'s Query>,
 }
 
@@ -78,14 +82,24 @@ const ASCII: Glyphs = Glyphs {
     between: "  -  ",
 };
 
+/// For screen readers: rows are words, and only the words for the leaf and between facts are of use.
+const WORDS: Glyphs =
+    Glyphs { fork: "", last: "", line: "", gap: "", more: "", dot: ", active", leaf: "leaf", between: ", " };
+
 impl<'s> TreeText<'s> {
     /// Prepares to draw.
     pub fn new(session: &'s Session, rows: &'s Rows, screen: &'s Screen) -> Self {
         let ids = ShortIds::new(session);
         let id_columns = ids.widest(rows.rows.iter().map(|row| row.node), LONGEST_ID);
         let room = screen.width.map_or(LEVELS, |width| width.saturating_sub(id_columns + 2) / 2 / LEVEL);
-        let glyphs = if screen.paint.ascii { ASCII } else { UNICODE };
-        Self { session, rows, screen, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, query: None }
+        let glyphs = match screen.paint {
+            Paint { in_words: true, .. } => WORDS,
+            Paint { ascii: true, .. } => ASCII,
+            _ => UNICODE,
+        };
+        let depths = || walk::depths(session, &walk::display_order(session, None));
+        let depths = screen.paint.in_words.then(depths);
+        Self { session, rows, screen, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, depths, query: None }
     }
 
     /// Draws the line above the rows; `id` is what is shown of that of the session, eight characters if it is empty.
@@ -156,14 +170,17 @@ impl<'s> TreeText<'s> {
         let pad = " ".repeat(self.id_columns.saturating_sub(fit::width(&id)) + 2);
         let label = self.session.label(row.node).map(|label| format!("[{}] ", escape::line(&label.name)));
         let text = escape::line(&entry::row(self.screen, traits, words)).into_owned();
-        let mut line = TreeLine {
-            id,
-            pad,
-            gutters: self.gutters(row),
-            dot: if row.is_active { self.glyphs.dot.to_owned() } else { String::new() },
-            label: label.unwrap_or_default(),
-            text,
-            marks: self.marks(at, row),
+        let mut line = match &self.depths {
+            Some(depths) => self.in_words(at, id, depths[row.node.index()], text),
+            None => TreeLine {
+                id,
+                pad,
+                gutters: self.gutters(row),
+                dot: if row.is_active { self.glyphs.dot.to_owned() } else { String::new() },
+                label: label.unwrap_or_default(),
+                text,
+                marks: self.marks(at, row),
+            },
         };
         let text = |line: &TreeLine, room: Option<usize>| match excerpt {
             Some(excerpt) => beside(speaker(traits), &line.text, excerpt, room, self.screen.paint.ascii),
@@ -224,11 +241,33 @@ impl<'s> TreeText<'s> {
         out + "\n"
     }
 
+    /// Returns the pieces of a row in words: all that is known of the entry, then its text.
+    fn in_words(&self, at: usize, id: String, depth: u32, text: String) -> TreeLine {
+        let row = self.rows.rows[at];
+        let mut place = format!(", depth {depth}");
+        if let Some(branch) = row.branch.filter(|_| row.is_head).map(|branch| self.rows.branches[branch]) {
+            let from = branch.below.map_or("the start".into(), |below| self.ids.of(below));
+            place.push_str(&format!(", branch {} of {} from {from}", branch.place, branch.siblings));
+        }
+        let marks = self.marks(at, row).into_iter().map(|(_, mark)| format!(", {mark}"));
+        let active = if row.is_active { self.glyphs.dot } else { "" };
+        let label = self.session.label(row.node).map(|label| format!(", label {}", escape::line(&label.name)));
+        TreeLine {
+            id,
+            pad: String::new(),
+            gutters: place,
+            dot: active.to_owned() + &marks.collect::<String>(),
+            label: label.unwrap_or_default() + ": ",
+            text,
+            marks: Vec::new(),
+        }
+    }
+
     fn gutters(&self, row: Row) -> String {
         let Some(own) = row.branch else { return String::new() };
         let branch = |at: usize| -> Branch { self.rows.branches[at] };
         let mut pieces = VecDeque::new();
-        pieces.push_front(match (row.is_head, branch(own).is_last) {
+        pieces.push_front(match (row.is_head, branch(own).is_last()) {
             (true, true) => self.glyphs.last,
             (true, false) => self.glyphs.fork,
             (false, true) => self.glyphs.gap,
@@ -240,22 +279,37 @@ impl<'s> TreeText<'s> {
                 pieces.push_front(self.glyphs.more);
                 break;
             }
-            pieces.push_front(if branch(at).is_last { self.glyphs.gap } else { self.glyphs.line });
+            pieces.push_front(if branch(at).is_last() { self.glyphs.gap } else { self.glyphs.line });
             above = branch(at).from;
         }
         Vec::from(pieces).concat()
     }
 
-    /// Returns the marks after the text, the most important last: omitted rows, a missing parent, the leaf.
+    /// Returns the marks after the text, the most important last: omitted rows, a missing parent, what a later row
+    /// is below, the leaf.
     fn marks(&self, at: usize, row: Row) -> Vec<(Ink, String)> {
+        let in_words = self.depths.is_some();
         let mut marks = Vec::new();
-        marks.extend(omitted(row.omitted).map(|mark| (Ink::Dim, mark)));
+        let omitted = if in_words { omitted_in_words(row.omitted) } else { omitted(row.omitted) };
+        marks.extend(omitted.map(|mark| (Ink::Dim, mark)));
         if let Some(missing) = self.session.missing_parent(row.node) {
             let missing: String = missing.chars().take(36).collect();
-            marks.push((Ink::Warning, format!("(parent {} missing)", escape::line(&missing))));
+            let missing = escape::line(&missing);
+            let mark =
+                if in_words { format!("parent {missing} missing") } else { format!("(parent {missing} missing)") };
+            marks.push((Ink::Warning, mark));
+        }
+        match self.rows.places.get(at) {
+            Some(RowPlace::After(above)) => marks.push((Ink::Dim, format!("(after {})", self.ids.of(*above)))),
+            Some(RowPlace::Root) => marks.push((Ink::Dim, "(a new root)".to_owned())),
+            Some(RowPlace::Continues) | None => {}
         }
         match self.rows.leaf {
             Some((leaf, 0)) if leaf == at => marks.push((Ink::Active, self.glyphs.leaf.to_owned())),
+            Some((leaf, hidden)) if leaf == at && in_words => {
+                let entries = counted(hidden, "entry", "entries");
+                marks.push((Ink::Active, format!("{} {entries} below, hidden", self.glyphs.leaf)));
+            }
             Some((leaf, hidden)) if leaf == at => {
                 marks.push((Ink::Active, format!("{} (+{hidden} hidden)", self.glyphs.leaf)));
             }
@@ -263,6 +317,12 @@ impl<'s> TreeText<'s> {
         }
         marks
     }
+}
+
+fn omitted_in_words(Omitted { above, below }: Omitted) -> Option<String> {
+    let words = [(above, "above"), (below, "below")].into_iter().filter(|(count, _)| *count > 0);
+    let words: Vec<_> = words.map(|(count, place)| format!("{count} omitted {place}")).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// Returns words for the rows omitted next to one, if there are any.

@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use profile::store::{Truth, Turns};
 use profile::{Goal, Health, Options, Profile, Stats, Version};
 
 mod profile;
@@ -35,6 +36,8 @@ PROFILE  what it holds                                         default
   --size BYTES     stop at this size (suffixes k, M, G: powers of 1000)
   --entries N      stop at this number of entries (not for batch)
   --files N        so many sessions (store)
+  --tools          calls of tools too, some of which fail (store)
+  --truth FILE     write what the store comes to there, as JSON
   --seed N         other content of the same kind (default 1)
   --version 1|2|3  format version (default 3; 1 for batch)
   --damage         lines among the entries that are not JSON, and a torn last line;
@@ -51,6 +54,8 @@ struct Request {
     target: Target,
     options: Options,
     out: PathBuf,
+    /// Where what a store comes to is written.
+    truth: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -74,13 +79,17 @@ fn main() -> ExitCode {
 }
 
 fn run(request: &Request) -> Result<String, String> {
-    let Request { target, options, out } = request;
+    let Request { target, options, out, .. } = request;
     let written = match target {
         Target::File(profile) => File::create(out).and_then(|mut file| profile::write(*profile, options, &mut file)),
         Target::Store => {
-            let (Stats { files, entries, bytes }, truth) = profile::store::write(out, options.seed, options.files)
-                .map_err(|error| format!("`{}`: {error}", out.display()))?;
-            let profile::store::Truth { sessions, entries: distinct, turns, tokens, thousandths } = truth;
+            let written = profile::store::write(out, options.seed, options.files, options.turns);
+            let (Stats { files, entries, bytes }, truth) =
+                written.map_err(|error| format!("`{}`: {error}", out.display()))?;
+            if let Some(file) = &request.truth {
+                fs::write(file, truth.json() + "\n").map_err(|error| format!("`{}`: {error}", file.display()))?;
+            }
+            let Truth { sessions, entries: distinct, turns, tokens, thousandths, .. } = truth;
             return Ok(format!(
                 "{}: {files} files, {entries} entries, {bytes} bytes\n{sessions} sessions: {distinct} entries, {turns} turns, {tokens} tokens, ${}.{:03}",
                 out.display(),
@@ -98,6 +107,7 @@ fn run(request: &Request) -> Result<String, String> {
 fn parse(arguments: Vec<String>) -> Result<Request, String> {
     let mut options = Options::default();
     let mut version = None;
+    let mut truth = None;
     let mut names = Vec::new();
     let mut rest = arguments.into_iter();
     while let Some(argument) = rest.next() {
@@ -109,6 +119,10 @@ fn parse(arguments: Vec<String>) -> Result<Request, String> {
             options.health = Health::Damaged;
             continue;
         }
+        if argument == "--tools" {
+            options.turns = Turns::WithTools;
+            continue;
+        }
         let value = rest.next().ok_or_else(|| format!("`{argument}` needs a value"))?;
         let wrong = || format!("`{argument} {value}` is not valid");
         match argument.as_str() {
@@ -116,6 +130,7 @@ fn parse(arguments: Vec<String>) -> Result<Request, String> {
             "--entries" => options.goal = Some(Goal::Entries(value.parse().map_err(|_| wrong())?)),
             "--files" => options.files = value.parse().map_err(|_| wrong())?,
             "--seed" => options.seed = value.parse().map_err(|_| wrong())?,
+            "--truth" => truth = Some(value.into()),
             "--version" => version = Some(Version::from_number(&value).ok_or_else(wrong)?),
             _ => return Err(format!("unknown option `{argument}`")),
         }
@@ -131,7 +146,7 @@ fn parse(arguments: Vec<String>) -> Result<Request, String> {
         Target::File(_) | Target::Store => Version::Three,
         Target::Folder => Version::One,
     });
-    Ok(Request { target, options, out: out.into() })
+    Ok(Request { target, options, out: out.into(), truth })
 }
 
 /// Reads `160M` as 160 000 000.

@@ -60,6 +60,8 @@ pub struct Options {
     pub goal: Option<Goal>,
     /// How many sessions a store has.
     pub files: u64,
+    /// What the turns of a store are made of.
+    pub turns: store::Turns,
     pub seed: u64,
     pub version: Version,
     pub health: Health,
@@ -151,7 +153,14 @@ impl Profile {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { goal: None, files: 3000, seed: 1, version: Version::Three, health: Health::Sound }
+        Self {
+            goal: None,
+            files: 3000,
+            turns: store::Turns::Short,
+            seed: 1,
+            version: Version::Three,
+            health: Health::Sound,
+        }
     }
 }
 

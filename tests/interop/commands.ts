@@ -70,6 +70,10 @@ export async function labelling(source: Source) {
     const what = args.join(" ");
     const copy = fresh(source.file);
     const results = [tool.json(["label", copy, ...args], list.join(""))].flat();
+    if (args[1] === "--clear" && !(labelled in labels)) {
+      checks.holds("label", `${source.what}, ${what}, nothing to clear`, read(copy).equals(read(source.file)));
+      continue;
+    }
     await appended(
       "label",
       what,
@@ -177,9 +181,12 @@ async function pruned({ what, file, random, current }: Source, leaf: string) {
   checks.same("branch", `${label}, where it stands`, told.targetId === leaf || kept.has(told.targetId), true);
   await agree("branch", label, copy, 3, random);
   await goesOn("branch", label, copy);
+  // Labels of what is gone go, too.
+  const there = new Set(tool.rows(copy).map(row => row.id));
+  for (const row of rows) if (kept.has(row.id) && !there.has(row.id)) checks.same("branch", `${label}, ${row.id}`, row.type, "label");
   for (const agent of agents) {
     const [old, fresh] = [await agent.open(current), await agent.open(copy)];
-    for (const id of kept) checks.same("branch", `${label}, ${agent.name} at ${id}`, fresh.context(id), old.context(id));
+    for (const id of kept) if (there.has(id)) checks.same("branch", `${label}, ${agent.name} at ${id}`, fresh.context(id), old.context(id));
   }
 }
 

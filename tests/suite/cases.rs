@@ -340,7 +340,7 @@ const REFUSED: [(&str, &str, Option<u32>); 8] = [
 ];
 
 /// Every way of reading, and whether it prints JSON.
-const COMMANDS: [(&[&str], bool); 18] = [
+const COMMANDS: [(&[&str], bool); 19] = [
     (&["tree"], false),
     (&["tree", "--filter", "all", "--ascii"], false),
     (&["tree", "--filter", "all", "--format", "table"], false),
@@ -348,6 +348,7 @@ const COMMANDS: [(&[&str], bool); 18] = [
     (&["tree", "--format", "json"], true),
     (&["tree", "--entry", "@"], false),
     (&["context"], false),
+    (&["context", "--format", "markdown", "--stats"], false),
     (&["context", "--format", "json"], true),
     (&["context", "--format", "llm"], true),
     (&["context", "--stats"], false),

@@ -11,10 +11,10 @@ use super::super::args::Writing;
 use super::super::{App, folders, paths, warn_of, world};
 use super::tally::Tally;
 use crate::core::check;
-use crate::core::check::Code;
 use crate::core::check::mend::file::{self, FileOptions};
 use crate::core::check::mend::{self, MendOptions, Mended};
 use crate::core::check::policy::{Judged, Policy};
+use crate::core::check::{Checked, Code};
 use crate::core::disk::write::SideEffects;
 use crate::core::error::Error;
 use crate::core::migrate::file::check_suffix;
@@ -132,30 +132,31 @@ impl MendArgs {
             wanted: &wanted,
         };
         let done = if self.diff {
-            self.planned(path, policy, &mend)
+            self.planned(file, policy, &mend)
         } else {
             let backup = self.suffix();
             // Of a single file the bytes are counted.
             let watch = |source: &Source| is_only.then(|| app.reading(source));
             file::fix(path, &FileOptions { mend, backup, options }, &watch).map(|done| {
-                let judged = policy.judge(path, Ok(done.after));
+                let judged = judge(file, policy, Ok(done.after), &done.mended);
                 Done { mended: Some(done.mended), backup: done.backup, effects: done.effects, ..Done::of(judged) }
             })
         };
         done.unwrap_or_else(|error| match error {
-            Error::Foreign(format) if !file.is_named => Done::of(Judged::passed_over(format)),
+            Error::Foreign(format) if !file.is_named => Done::of(Judged::passed_over(format.name())),
             error => Done::of(Judged::failed(error)),
         })
     }
 
     /// Plans how a file would be mended; what counts is the file as it is.
-    fn planned(&self, path: &Path, policy: &Policy, options: &MendOptions<'_>) -> crate::core::error::Result<Done> {
-        let source = file::open(path)?;
+    fn planned(&self, found: &Named, policy: &Policy, options: &MendOptions<'_>) -> crate::core::error::Result<Done> {
+        let source = file::open(&found.path)?;
         let (mended, after) = mend::mend(&source, options)?;
         if let Some(format) = after.foreign() {
             return Err(Error::Foreign(format));
         }
-        let judged = policy.judge(path, check::check(source.again()?, options.blobs, options.jobs));
+        let checked = check::check(source.again()?, options.blobs, options.jobs);
+        let judged = judge(found, policy, checked, &mended);
         Ok(Done { mended: Some(mended), source: Some(source), ..Done::of(judged) })
     }
 
@@ -179,6 +180,11 @@ impl MendArgs {
         };
         tally.count(app, path, printed)
     }
+}
+
+/// Judges a file; one that was mended, or would be, is a session also where it was found in a folder.
+fn judge(file: &Named, policy: &Policy, checked: crate::core::error::Result<Checked>, mended: &Mended) -> Judged {
+    policy.judge(&file.path, checked, file.is_named || !mended.is_empty())
 }
 
 /// Explains one code, or all.

@@ -38,7 +38,7 @@ impl Tally {
         self.listed.merge(judged.listed);
         self.names.extend(judged.name);
         match judged.passed_over {
-            Some(format) => self.passed_over.add(path, format),
+            Some(format) => self.passed_over.add_as(path, format),
             None => self.sessions.push(path.to_owned()),
         }
         judged.found

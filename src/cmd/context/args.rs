@@ -11,7 +11,7 @@ use crate::core::context::forms::request::Api;
 ///
 /// Follows the active path and applies compactions, branch summaries, edits and resets. Reads the
 /// whole file once and the messages on the path again. With `--stats` it says what fills the
-/// context instead, with `--diff` how it differs from another one. `--stats` takes several sessions,
+/// context instead, or before a transcript in Markdown, with `--diff` how it differs from another one. `--stats` takes several sessions,
 /// and folders: then each is a line, and a last one sums up what they used.
 #[derive(Debug, Args)]
 #[command(after_long_help = crate::cmd::naming("\
@@ -24,6 +24,7 @@ Examples:
   session-tree context session.jsonl --stats           what fills it, and cost
   session-tree context session.jsonl --stats --all     of all branches
   session-tree context sessions --stats --all          a line each, and a sum
+  session-tree context session.jsonl --format markdown --no-tools > talk.md
   session-tree context session.jsonl --diff user:1     how it differs there
   session-tree context session.jsonl --format llm | jq length
   session-tree context session.jsonl --as omp          as omp 18 holds it
@@ -40,12 +41,19 @@ pub struct ContextArgs {
     /// Work from before the first entry
     #[arg(long, conflicts_with = "leaf")]
     pub(super) root: bool,
-    /// Print what fills the context and what was used for it, instead of the messages
+    /// Print what fills the context, and what was used
+    ///
+    /// That is instead of the messages, and with `--format markdown` above them.
     #[arg(long)]
     pub(super) stats: bool,
     /// Take in all branches, each entry once, not only the path (with --stats)
     #[arg(long, requires = "stats", conflicts_with_all = ["leaf", "root"])]
     pub(super) all: bool,
+    /// Leave out calls of tools and their results (with --format markdown)
+    ///
+    /// So are messages with nothing else. The others keep their numbers.
+    #[arg(long, hide_short_help = true)]
+    pub(super) no_tools: bool,
     /// Compare it with the context at this entry: - is only at the leaf, + only there
     ///
     /// Goes from the leaf to ENTRY, as `git diff LEAF ENTRY` would: - is what the model would lose
@@ -63,6 +71,8 @@ pub struct ContextArgs {
 pub(super) enum Format {
     /// A transcript for people
     Text,
+    /// The transcript as Markdown, to be read elsewhere
+    Markdown,
     /// State and messages, as agents hold them
     Json,
     /// The messages, as a model gets them
@@ -82,7 +92,7 @@ impl Format {
             Self::Anthropic => Some(Api::Anthropic),
             Self::Openai => Some(Api::Completions),
             Self::Responses => Some(Api::Responses),
-            Self::Text | Self::Json | Self::Llm => None,
+            Self::Text | Self::Markdown | Self::Json | Self::Llm => None,
         }
     }
 }

@@ -6,6 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
 use crate::cmd::args::{FormatArg, Formats};
+use crate::cmd::paths::Listed;
 use crate::cmd::world;
 use crate::core::store::arrange::SortKey;
 
@@ -27,14 +28,13 @@ Examples:
   session-tree list sessions --format path --null | xargs -0 session-tree check
   session-tree list sessions --format jsonl | jq -r .sessionId")]
 pub struct ListArgs {
-    /// Files, or folders to search for *.jsonl and *.jsonl.gz files
+    /// Files, folders to search for *.jsonl and *.jsonl.gz files, or - for standard input
     #[arg(value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Take paths from this file, on lines or separated by NUL; - for standard input
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub(super) files_from: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) listed: Listed,
     /// List the sessions of all folders
-    #[arg(long, conflicts_with_all = ["paths", "files_from"])]
+    #[arg(long, conflicts_with_all = ["paths", "files_from", "stdin_name"])]
     pub(super) all: bool,
     /// Read the files whole, and add turns, cost and more
     #[arg(long)]

@@ -1,5 +1,7 @@
 //! The arguments of `tree`.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
@@ -36,6 +38,7 @@ Examples:
   session-tree tree session.jsonl --entry @~3         what led to the leaf
   session-tree tree session.jsonl --entry assistant:1 --body > answer.md
   session-tree tree session.jsonl --filter all --format jsonl | jq -r .id
+  session-tree tree latest --follow                   rows as they are appended
   session-tree tree session.jsonl --format dot | dot -Tsvg > session.svg"))]
 pub struct TreeArgs {
     #[command(flatten)]
@@ -78,6 +81,16 @@ pub struct TreeArgs {
     /// Show only entries up to then
     #[arg(long, value_name = "WHEN", value_parser = world::until)]
     pub(super) until: Option<i64>,
+    /// Go on with each row as it is appended, until interrupted
+    ///
+    /// The file is looked at four times a second; of one that grows only what is new is read.
+    #[arg(long, hide_short_help = true, conflicts_with_all = [
+        "path", "children", "roots", "below", "branches", "tips", "depth", "entry", "leaf", "root",
+    ])]
+    pub(super) follow: bool,
+    /// End after that long without a new row (with --follow)
+    #[arg(long, value_name = "SECONDS", hide_short_help = true, requires = "follow", value_parser = world::seconds)]
+    pub(super) timeout: Option<Duration>,
     /// Print this entry whole; may be given several times
     #[arg(long, value_name = "ENTRY", conflicts_with_all = [
         "search", "path", "children", "roots", "below", "full", "filter", "branches", "tips", "depth", "since", "until",

@@ -8,6 +8,7 @@ use super::printer::Printer;
 use crate::core::search::{Excerpt, Term};
 use crate::core::session::NodeId;
 use crate::core::time;
+use crate::core::tree::follow::NewRow;
 use crate::core::tree::rows::{self, Row, Rows};
 use crate::core::tree::view::ShownTree;
 use crate::core::tree::walk;
@@ -143,12 +144,33 @@ impl Printer<'_> {
         Ok(excerpt.map_or(text, |excerpt| beside("", &safe, &excerpt, room, ascii)))
     }
 
+    /// Prints the rows of entries that came after those that were printed.
+    pub(super) fn new_text(&mut self, new: &[NewRow]) -> Result<()> {
+        let rows = rows::appended(self.session, self.leaf, new);
+        let text = TreeText::new(self.session, &rows, &self.app.screen);
+        let text = text.searching(self.query);
+        match self.query {
+            Some(_) => self.found_rows(&text, &rows.rows),
+            None => self.plain_rows(&text, &rows.rows),
+        }
+    }
+
+    /// Prints them as objects.
+    pub(super) fn new_lines(&mut self, new: &[NewRow]) -> Result<()> {
+        let nodes: Vec<_> = new.iter().map(|row| row.node).collect();
+        self.objects(&nodes, &walk::display_order(self.session, self.leaf))
+    }
+
     pub(super) fn lines(&mut self, shown: &ShownTree) -> Result<()> {
+        self.objects(&shown.rows(self.session).nodes, &shown.order)
+    }
+
+    /// Prints entries as objects; `order` is that of display of all.
+    fn objects(&mut self, nodes: &[NodeId], order: &[NodeId]) -> Result<()> {
         let session = self.session;
-        let shape = shown.rows(session);
-        let depths = walk::depths(session, &shown.order);
+        let depths = walk::depths(session, order);
         let active = walk::active(session, self.leaf);
-        let (nodes, leaf, output) = (&shape.nodes, self.leaf, &mut *self.output);
+        let (leaf, output) = (self.leaf, &mut *self.output);
         let name = self.file.map(|file| SessionName::new(file, session).members()).transpose()?;
         let rows = JsonlRows::new(&mut self.bodies).naming(name.unwrap_or_default());
         let add = |out: &mut Vec<u8>, node: NodeId| {

@@ -35,6 +35,17 @@ pub(super) fn check(args: &TreeArgs, are_several: bool) -> Result<()> {
             "`--leaf`, `--root`, `--children` and `--below` are for one session: each has entries of its own",
             "name the session alone",
         ),
+        (args.follow && are_several, "`--follow` is for one session", "name the session alone"),
+        (
+            args.follow && args.session.is_stdin(),
+            "`--follow` looks at a file again and again: standard input is none",
+            "give the path of the session file",
+        ),
+        (
+            args.follow && !matches!(format, Format::Text | Format::Jsonl),
+            "`--follow` prints row after row: it goes with `--format text` or `jsonl`",
+            "use `--format jsonl` for programs",
+        ),
         (is_backwards, "nothing is between `--since` and `--until`: it ends before it starts", "swap the two"),
     ];
     if let Some((_, message, hint)) = misuses.into_iter().find(|(is_misuse, ..)| *is_misuse) {

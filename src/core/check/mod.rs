@@ -37,6 +37,7 @@ pub use finding::{Finding, RawFinding};
 use self::finding::Detail;
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
+use crate::core::naming::files::UNKNOWN;
 use crate::core::read::inspect::{self, LineNotes};
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
@@ -107,12 +108,19 @@ impl Checked {
         Ok(())
     }
 
-    /// Returns the format of the file if that is another one.
+    /// Returns the format of the file if that is another one that is known.
     pub(crate) fn foreign(&self) -> Option<ForeignFormat> {
         match self.found[..] {
             [RawFinding { detail: Detail::Foreign(format), .. }] => Some(format),
             _ => None,
         }
+    }
+
+    /// Returns the name of the file's format if it is not a session; `unknown` if that has none. A session that is
+    /// damaged, and an empty file, is not of another format.
+    pub(crate) fn other_format(&self) -> Option<&'static str> {
+        let is_unknown = matches!(self.found[..], [RawFinding { code: Code::NotASession, .. }]);
+        self.foreign().map(ForeignFormat::name).or_else(|| is_unknown.then_some(UNKNOWN))
     }
 
     /// Returns the hash of the line of a finding that is not about an entry; `None` if it cannot be read any

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use super::baseline::Baseline;
 use super::{Checked, Code, Finding, RawFinding, Severity};
-use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
 use crate::core::words::shell_word;
 
@@ -62,8 +61,8 @@ pub(crate) struct Judged {
     pub name: Option<String>,
     /// What there is to print.
     pub found: Found,
-    /// The format of a file that was passed over.
-    pub passed_over: Option<ForeignFormat>,
+    /// The name of the format of a file that was passed over.
+    pub passed_over: Option<&'static str>,
 }
 
 /// What there is to print of a file.
@@ -91,7 +90,7 @@ impl Counts {
 
 impl Judged {
     /// Returns that a file in a folder is of another format: nothing of it counts.
-    pub(crate) fn passed_over(format: ForeignFormat) -> Self {
+    pub(crate) fn passed_over(format: &'static str) -> Self {
         Self { passed_over: Some(format), ..Self::new(Counts::default(), Found::Few(Vec::new(), BTreeMap::new())) }
     }
 
@@ -154,8 +153,12 @@ impl Policy {
         Ok(self)
     }
 
-    /// Decides what counts in a file, and puts it into words if it is little.
-    pub(crate) fn judge(&self, path: &Path, checked: Result<Checked>) -> Judged {
+    /// Decides what counts in a file, and puts it into words if it is little. One that is not a session is passed
+    /// over unless it `has_to_be` one.
+    pub(crate) fn judge(&self, path: &Path, checked: Result<Checked>, has_to_be: bool) -> Judged {
+        if let Some(format) = checked.as_ref().ok().and_then(Checked::other_format).filter(|_| !has_to_be) {
+            return Judged::passed_over(format);
+        }
         let mut counts = Counts { files: 1, ..Counts::default() };
         let (mut known, mut listed, mut own_name) = (Baseline::default(), Baseline::default(), None);
         let found = checked.and_then(|checked| {
@@ -305,7 +308,7 @@ mod tests {
     }
 
     fn judge(policy: &Policy, path: &Path, text: &str) -> Judged {
-        policy.judge(path, check::check(Source::spool(text.as_bytes()).unwrap(), None, 1))
+        policy.judge(path, check::check(Source::spool(text.as_bytes()).unwrap(), None, 1), true)
     }
 
     /// Checks errors, warnings, denied and known ones, and the findings in words.
@@ -381,6 +384,7 @@ mod tests {
         let failed = policy("", "", None).judge(
             Path::new("s.jsonl"),
             Err(Error::Io { doing: "cannot open", cause: io::ErrorKind::NotFound.into() }),
+            false,
         );
         assert!(matches!(failed.found, Found::Failed(_)) && failed.weight() == 1);
     }

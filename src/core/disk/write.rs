@@ -94,7 +94,11 @@ pub struct ReadTo {
 }
 
 impl ReadTo {
-    fn is_there(&self, file: &File) -> Result<bool> {
+    /// Returns whether this still stands in a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also if the file is shorter.
+    pub(crate) fn is_there(&self, file: &File) -> Result<bool> {
         let [front, before] = &self.ends;
         for (expected, at) in [(front, 0), (before, self.at.saturating_sub(before.len() as u64))] {
             let mut found = vec![0; expected.len()];

@@ -51,6 +51,9 @@ pub(crate) struct PassedOver {
     first: Option<PathBuf>,
 }
 
+/// What a format without a name is called.
+pub(crate) const UNKNOWN: &str = "unknown";
+
 impl PassedOver {
     /// Adds a file.
     pub(crate) fn add(&mut self, path: &Path, format: ForeignFormat) {
@@ -64,14 +67,14 @@ impl PassedOver {
             Error::Foreign(format) => self.add(path, *format),
             Error::Empty => self.add_as(path, "empty"),
             Error::NotASession { why, .. } if ![load::DAMAGED, load::NO_ID].contains(why) => {
-                self.add_as(path, "unknown");
+                self.add_as(path, UNKNOWN);
             }
             _ => return false,
         }
         true
     }
 
-    /// Adds a file that is not a session and of no format that is known; `kind` is `empty` or `unknown`.
+    /// Adds a file that is not a session; `kind` is the name of its format, `empty` or [`UNKNOWN`].
     pub(crate) fn add_as(&mut self, path: &Path, kind: &'static str) {
         *self.counts.entry(kind).or_default() += 1;
         self.first.get_or_insert_with(|| path.to_owned());

@@ -401,9 +401,17 @@ fn header(path: &Path) -> Result<(Header, bool), Option<ForeignFormat>> {
 /// # Errors
 /// Why it is not a session, or cannot be read.
 pub(crate) fn front(path: &Path) -> Result<(Source, SessionStart), Error> {
+    front_of(&|limit| Source::front(path, limit))
+}
+
+/// Reads what is before the entries of what `open` opens up to a limit.
+///
+/// # Errors
+/// As [`front`].
+pub(crate) fn front_of(open: &dyn Fn(u64) -> Result<Source, Error>) -> Result<(Source, SessionStart), Error> {
     let mut last = Error::Empty;
     for limit in FRONTS {
-        let source = Source::front(path, limit)?;
+        let source = open(limit)?;
         last = match load::start(&source) {
             Ok(start) => return Ok((source, start)),
             Err(error) => error,

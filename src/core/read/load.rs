@@ -308,9 +308,32 @@ pub(crate) fn parts(
     hasher: &DefaultHashBuilder,
     jobs: usize,
 ) -> Result<Vec<FilePart>> {
-    let front = start.end;
     // In a plain list (version 1) every line may be an entry; else a line needs an id.
     let is_list = matches!(start.header.version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
+    let front = start.end;
+    parts_from(source, front, is_list, options, inspection, hasher, jobs)
+}
+
+/// Reads the lines from an offset on, at which one starts, of a session that is not a plain list.
+pub(crate) fn appended(
+    source: &Source,
+    front: u64,
+    options: LoadOptions<'_>,
+    hasher: &DefaultHashBuilder,
+    jobs: usize,
+) -> Result<Vec<FilePart>> {
+    parts_from(source, front, false, options, Inspection::Off, hasher, jobs)
+}
+
+fn parts_from(
+    source: &Source,
+    front: u64,
+    is_list: bool,
+    options: LoadOptions<'_>,
+    inspection: Inspection,
+    hasher: &DefaultHashBuilder,
+    jobs: usize,
+) -> Result<Vec<FilePart>> {
     let long = Mutex::new(());
     let block = BLOCK as u64;
     let count = (source.len() - front.min(source.len())).div_ceil(block);

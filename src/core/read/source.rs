@@ -157,6 +157,14 @@ impl Source {
         Ok(Self { file, len: self.len, state: self.state, packed, read: Arc::clone(&self.read) })
     }
 
+    /// Opens the same bytes once more as if they ended after `limit`.
+    ///
+    /// # Errors
+    /// As [`Self::again`].
+    pub(crate) fn start(&self, limit: u64) -> Result<Self> {
+        Ok(Self { len: self.len.min(limit), ..self.again()? })
+    }
+
     /// Unpacks up to `limit` bytes into a temporary file if the source is compressed.
     fn unpacked(self, limit: u64) -> Result<Self> {
         if !self.is_gzip() {
@@ -274,6 +282,31 @@ impl Source {
             at += count as u64;
         }
         Ok(true)
+    }
+
+    /// Returns the source as if it ended after `len` bytes.
+    #[must_use]
+    pub(crate) fn up_to(self, len: u64) -> Self {
+        Self { len: self.len.min(len), ..self }
+    }
+
+    /// Returns the offset after the last line end that is at `from` or later, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::read_at`].
+    pub(crate) fn last_line_end(&self, from: u64) -> Result<Option<u64>> {
+        let mut window = vec![0; 64 * 1024];
+        let mut end = self.len;
+        while end > from {
+            let start = end.saturating_sub(window.len() as u64).max(from);
+            let piece = &mut window[..usize::try_from(end - start).unwrap_or(0)];
+            self.read_at(piece, start)?;
+            if let Some(at) = memchr::memrchr(b'\n', piece) {
+                return Ok(Some(start + at as u64 + 1));
+            }
+            end = start;
+        }
+        Ok(None)
     }
 
     /// Syncs the file to the disk.

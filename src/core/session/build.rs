@@ -226,16 +226,7 @@ impl SessionBuilder {
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
         let read_to = self.open_end.unwrap_or(header_end);
-        let part = |from: u64, to: u64| {
-            let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(0)];
-            if source.read_at(&mut bytes, from).is_err() {
-                // The file was truncated meanwhile: line ends alone match no session, so that the next look
-                // finds it changed.
-                bytes.fill(b'\n');
-            }
-            bytes
-        };
-        let ends = [part(0, start.end.min(read_to).min(FRONT)), part(read_to.saturating_sub(TAIL), read_to)];
+        let ends = [kept_bytes(&source, 0, start.end.min(read_to).min(FRONT)), tail(&source, read_to)];
         let mut session = Session {
             source,
             header: start.header,
@@ -261,6 +252,7 @@ impl SessionBuilder {
             models: self.models,
             well_formed: self.well_formed,
             read_to,
+            lines: self.lines,
             ends,
         };
         session.leaf = session.nodes().next_back().map_or(NONE, |last| last.0);
@@ -409,7 +401,7 @@ impl Session {
         self.cut.sort_unstable();
     }
 
-    fn order_children(&mut self) {
+    pub(super) fn order_children(&mut self) {
         let mut starts = vec![0_u32; self.nodes.len() + 1];
         let is_mark = |node: &NodeId| self.is_mark(*node);
         for parent in self.nodes().filter(|node| !is_mark(node)).filter_map(|node| self.parent(node)) {
@@ -490,6 +482,21 @@ impl Session {
             }
         }
     }
+}
+
+/// Returns the bytes before an offset by which a file is known again.
+pub(super) fn tail(source: &Source, read_to: u64) -> Vec<u8> {
+    kept_bytes(source, read_to.saturating_sub(TAIL), read_to)
+}
+
+fn kept_bytes(source: &Source, from: u64, to: u64) -> Vec<u8> {
+    let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(0)];
+    if source.read_at(&mut bytes, from).is_err() {
+        // The file was truncated meanwhile: line ends alone match no session, so that the next look finds it
+        // changed.
+        bytes.fill(b'\n');
+    }
+    bytes
 }
 
 /// Returns the version to read a file as (help rules, "Reading", 7).

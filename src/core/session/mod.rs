@@ -22,6 +22,7 @@ use crate::core::time::Stamp;
 
 mod build;
 mod calls;
+mod grow;
 mod load;
 mod place;
 #[cfg(test)]
@@ -132,6 +133,8 @@ pub struct Session {
     pub(crate) well_formed: Vec<u32>,
     /// The end of the file, or the start of a last line without LF.
     pub(crate) read_to: u64,
+    /// Number of lines.
+    lines: u32,
     /// The first bytes, the header's among them, and those before `read_to`, to detect that the file was
     /// written anew.
     pub(crate) ends: [Vec<u8>; 2],
@@ -273,6 +276,11 @@ impl Session {
     /// Returns the 1-based line of an entry.
     pub fn line(&self, node: NodeId) -> u32 {
         self.nodes[node.index()].line
+    }
+
+    /// Returns the number of lines.
+    pub(crate) fn line_count(&self) -> u32 {
+        self.lines
     }
 
     /// Returns the properties that decide whether a view shows an entry.

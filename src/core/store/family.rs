@@ -211,7 +211,7 @@ mod tests {
     fn row(&(path, id, parent, created): &Made) -> SessionRow {
         let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
         let head = SessionHead { id: id.to_owned(), parent, created: Some(created), ..SessionHead::default() };
-        SessionRow { path: PathBuf::from(path), is_named: false, state: None, found: Ok(head), totals: None }
+        SessionRow { path: PathBuf::from(path), is_named: false, state: None, len: None, found: Ok(head), totals: None }
     }
 
     /// Returns the index of each parent, `-` for none, and the families in their order.

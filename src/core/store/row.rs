@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
@@ -13,7 +13,7 @@ use crate::core::error::{Error, Result};
 use crate::core::json::Raw;
 use crate::core::json::text::WordWriter;
 use crate::core::naming::files::Named;
-use crate::core::naming::session::front;
+use crate::core::naming::session::front_of;
 use crate::core::read::line::{BLOCK, Line, Lines};
 use crate::core::read::load::{self, SessionStart};
 use crate::core::read::source::{FileState, Source};
@@ -34,6 +34,8 @@ pub(crate) struct SessionRow {
     pub is_named: bool,
     /// Its length, time and identity; `None` for a stream, and if it cannot be looked at.
     pub state: Option<FileState>,
+    /// Its length in bytes, of a stream too.
+    pub len: Option<u64>,
     /// What is known of the session, or why the file cannot be read as one.
     pub found: Result<SessionHead>,
     /// What was found when all of it was read.
@@ -61,8 +63,20 @@ pub(crate) struct SessionHead {
 impl SessionRow {
     /// Reads the start and the end of a file.
     pub(crate) fn read(file: &Named) -> Self {
-        let found = SessionHead::read(file);
-        Self { path: file.path.clone(), is_named: file.is_named, state: file.state, found, totals: None }
+        Self::of(file, SessionHead::read(file))
+    }
+
+    /// Makes a row of what is known of a file.
+    pub(crate) fn of(file: &Named, found: Result<SessionHead>) -> Self {
+        let len = file.state.map(|state| state.len);
+        Self { path: file.path.clone(), is_named: file.is_named, state: file.state, len, found, totals: None }
+    }
+
+    /// Reads of a spooled stream, which is called `name`, what is read of a file.
+    pub(crate) fn of_stream(name: &Path, stream: &Source) -> Self {
+        let found = SessionHead::read_from(&|limit| stream.start(limit), Some(stream.len()));
+        let file = Named { path: name.to_owned(), is_named: true, state: None };
+        Self { len: Some(stream.len()), ..Self::of(&file, found) }
     }
 
     /// Returns the file.
@@ -92,7 +106,7 @@ impl SessionRow {
 
     /// Returns the length of the file in bytes.
     pub(crate) fn size(&self) -> Option<u64> {
-        self.state.map(|state| state.len)
+        self.len
     }
 }
 
@@ -104,15 +118,20 @@ impl SessionHead {
             let cause = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
             return Err(Error::Io { doing: "cannot read", cause });
         }
-        let (source, start) = front(&file.path)?;
+        Self::read_from(&|limit| Source::front(&file.path, limit), file.state.map(|state| state.len))
+    }
+
+    /// Reads the start and the end of what `open` opens up to a limit, and is of this length.
+    fn read_from(open: &dyn Fn(u64) -> Result<Source>, len: Option<u64>) -> Result<Self> {
+        let (source, start) = front_of(open)?;
         let mut head = Self::of(&start);
-        let is_whole = file.state.is_some_and(|state| state.len <= source.len());
+        let is_whole = len.is_some_and(|len| len <= source.len());
         let is_list = matches!(start.header.version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
         let mut search = HeadSearch { is_list, ..HeadSearch::default() };
         search.read(&source, start.end, is_whole)?;
         if !search.is_over && !is_whole && source.len() < MOST {
             search = HeadSearch { is_list, ..HeadSearch::default() };
-            search.read(&Source::front(&file.path, MOST)?, start.end, false)?;
+            search.read(&open(MOST)?, start.end, false)?;
         }
         head.version = version(&start, search.has_ids == Some(true));
         head.first_prompt = search.prompt.take().filter(|prompt| !prompt.is_empty());
@@ -121,10 +140,8 @@ impl SessionHead {
         if start.slot.as_ref().is_some_and(Option::is_some) {
             return Ok(head);
         }
-        let name = match file.state.filter(|_| !source.is_compressed()) {
-            Some(state) => last_name(&source, start.end, state.len)?,
-            None => last_name(&source, start.end, source.len())?,
-        };
+        let end = len.filter(|_| !source.is_compressed()).unwrap_or(source.len());
+        let name = last_name(&source, start.end, end)?;
         head.title = name.or(head.title);
         Ok(head)
     }

@@ -30,9 +30,7 @@ impl FamilySum {
         is_wanted: impl Fn(NodeId) -> bool,
     ) -> Result<FamilyMember> {
         let found = Ok(SessionHead::whole(session, true)?);
-        let row =
-            SessionRow { path: file.path.clone(), is_named: file.is_named, state: file.state, found, totals: None };
-        Ok(FamilyMember { row, keys: self.0.keys_of(session, is_wanted) })
+        Ok(FamilyMember { row: SessionRow::of(file, found), keys: self.0.keys_of(session, is_wanted) })
     }
 
     /// Returns what all of them have together.

@@ -3,6 +3,7 @@
 //! all of this follows from the index.
 
 pub mod filter;
+pub(crate) mod follow;
 pub mod rows;
 pub mod shape;
 pub mod tips;

@@ -132,6 +132,11 @@ impl View<'_> {
         Ok(self.passing(bodies, leaf, &within, true)?.0.contains(&true))
     }
 
+    /// Returns for every entry whether it is one of those of `within` and shown, also where it is not the leaf.
+    pub(crate) fn added(&self, bodies: &mut Bodies<'_>, within: &[bool]) -> Result<Vec<bool>> {
+        Ok(self.passing(bodies, None, within, false)?.0)
+    }
+
     /// Returns for every entry whether it is shown where depth does not matter, and of how many the time
     /// cannot be read; if the first one is enough, only up to that.
     fn passing(

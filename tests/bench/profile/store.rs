@@ -1,6 +1,7 @@
 //! A folder of many sessions as agents keep them: a folder for each project, and families of forks in which
 //! most entries are copies. What all of it comes to, each entry counted once, is known.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -16,8 +17,19 @@ pub const FAMILY: u64 = 36;
 const PROJECTS: usize = 20;
 const MODELS: [&str; 3] = ["claude-sonnet-4-5", "claude-opus-4-5", "claude-haiku-4-5"];
 
-/// What sessions have together, each entry counted once.
+const TOOLS: [&str; 3] = ["read", "bash", "edit"];
+
+/// What stands between a prompt and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turns {
+    #[default]
+    Short,
+    /// Often a call of a tool, which sometimes fails.
+    WithTools,
+}
+
+/// What sessions have together, each entry counted once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
     pub sessions: u64,
     pub entries: u64,
@@ -25,6 +37,47 @@ pub struct Truth {
     pub tokens: u64,
     /// The cost in thousandths of a dollar.
     pub thousandths: u64,
+    /// The same by the day on which it was spent, in UTC.
+    pub by_day: BTreeMap<String, u64>,
+    /// By model.
+    pub by_model: BTreeMap<String, u64>,
+    /// By working folder.
+    pub by_folder: BTreeMap<String, u64>,
+    /// How many results of each tool are errors.
+    pub tool_errors: BTreeMap<String, u64>,
+    /// The prompt that most sessions have, and how many.
+    pub most_forked: (String, u64),
+}
+
+impl Truth {
+    /// Returns all of it as a JSON object.
+    pub fn json(&self) -> String {
+        let map = |map: &BTreeMap<String, u64>| {
+            let members: Vec<_> = map.iter().map(|(name, number)| format!("\"{name}\":{number}")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let Self {
+            sessions,
+            entries,
+            turns,
+            tokens,
+            thousandths,
+            by_day,
+            by_model,
+            by_folder,
+            tool_errors,
+            most_forked,
+        } = self;
+        format!(
+            r#"{{"sessions":{sessions},"entries":{entries},"turns":{turns},"tokens":{tokens},"thousandths":{thousandths},"byDay":{},"byModel":{},"byFolder":{},"toolErrors":{},"mostForked":{{"{}":{}}}}}"#,
+            map(by_day),
+            map(by_model),
+            map(by_folder),
+            map(tool_errors),
+            most_forked.0,
+            most_forked.1,
+        )
+    }
 }
 
 /// An entry as it is first written.
@@ -35,6 +88,7 @@ struct Line {
     message: String,
     /// Tokens and cost, of answers.
     usage: Option<(u64, u64)>,
+    is_prompt: bool,
 }
 
 /// A line in a session, and how it is copied there.
@@ -57,7 +111,7 @@ struct Member {
 ///
 /// # Errors
 /// Those of the file system.
-pub fn write(folder: &Path, seed: u64, sessions: u64) -> io::Result<(Stats, Truth)> {
+pub fn write(folder: &Path, seed: u64, sessions: u64, turns: Turns) -> io::Result<(Stats, Truth)> {
     let pool = Pool::new(seed);
     let mut random = Random::new(seed, 3);
     let mut clock = Clock::new();
@@ -72,8 +126,10 @@ pub fn write(folder: &Path, seed: u64, sessions: u64) -> io::Result<(Stats, Trut
         let project = random.below(PROJECTS);
         let place = folder.join(format!("--home-mia-src-project{project}--"));
         fs::create_dir_all(&place)?;
-        let mut family = FamilyWriter { pool: &pool, random: &mut random, clock: &mut clock, lines: Vec::new() };
-        family.write(&place, project, size.min(left), &mut stats, &mut truth)?;
+        let cwd = format!("/home/mia/src/project{project}");
+        let lines = Vec::new();
+        let mut family = FamilyWriter { pool: &pool, random: &mut random, clock: &mut clock, turns, cwd, lines };
+        family.write(&place, size.min(left), &mut stats, &mut truth)?;
     }
     Ok((stats, truth))
 }
@@ -82,19 +138,14 @@ struct FamilyWriter<'a> {
     pool: &'a Pool,
     random: &'a mut Random,
     clock: &'a mut Clock,
+    turns: Turns,
+    cwd: String,
     /// All entries of the family.
     lines: Vec<Line>,
 }
 
 impl FamilyWriter<'_> {
-    fn write(
-        &mut self,
-        place: &Path,
-        project: usize,
-        size: u64,
-        stats: &mut Stats,
-        truth: &mut Truth,
-    ) -> io::Result<()> {
+    fn write(&mut self, place: &Path, size: u64, stats: &mut Stats, truth: &mut Truth) -> io::Result<()> {
         let mut members: Vec<Member> = Vec::new();
         for number in 0..size {
             self.clock.advance(60_000);
@@ -119,12 +170,15 @@ impl FamilyWriter<'_> {
                 (false, _) => place.join(&members[parent].name).display().to_string(),
             });
             for _ in 0..self.random.length(2, 5) {
-                lines.extend([self.prompt(truth), self.answer(truth)]);
+                lines.push(self.prompt(truth));
+                if self.turns == Turns::WithTools && self.random.chance(60) {
+                    lines.extend(self.call(truth));
+                }
+                lines.push(self.answer(truth));
             }
             let mut out = BufWriter::new(File::create(place.join(&name))?);
-            let mut header = format!(
-                r#"{{"type":"session","version":3,"id":"{id}","timestamp":"{started}","cwd":"/home/mia/src/project{project}""#
-            );
+            let mut header =
+                format!(r#"{{"type":"session","version":3,"id":"{id}","timestamp":"{started}","cwd":"{}""#, self.cwd);
             if let Some(named) = named {
                 let _ = write!(header, r#","parentSession":"{named}""#);
             }
@@ -137,7 +191,19 @@ impl FamilyWriter<'_> {
             truth.sessions += 1;
             members.push(Member { id, name, lines });
         }
+        self.count_prompts(&members, truth);
         Ok(())
+    }
+
+    /// Looks for the prompt that most sessions have.
+    fn count_prompts(&self, members: &[Member], truth: &mut Truth) {
+        let mut counts = vec![0; self.lines.len()];
+        members.iter().flat_map(|member| &member.lines).for_each(|copied| counts[copied.line] += 1);
+        for (line, count) in self.lines.iter().zip(counts) {
+            if line.is_prompt && count > truth.most_forked.1 {
+                truth.most_forked = (format!("{:08x}", line.id), count);
+            }
+        }
     }
 
     /// Returns what a fork has of its parent: the start, in forks of omp also what follows a cut, without cost.
@@ -159,27 +225,61 @@ impl FamilyWriter<'_> {
         let text = self.pool.prose.run(self.random, length);
         let message = format!(r#""role":"user","content":[{{"type":"text","text":"{text}"}}]"#);
         truth.turns += 1;
-        self.line(message, None, truth)
+        let copied = self.line(message, None, truth);
+        self.lines[copied.line].is_prompt = true;
+        copied
     }
 
     fn answer(&mut self, truth: &mut Truth) -> Copied {
         let length = self.random.length(200, 6);
         let text = self.pool.code.run(self.random, length);
+        let content = format!(r#"{{"type":"text","text":"{text}"}}"#);
+        self.assistant(&content, "stop", truth)
+    }
+
+    /// Adds a message that calls a tool, and the result.
+    fn call(&mut self, truth: &mut Truth) -> [Copied; 2] {
+        let (tool, call) = (self.random.pick(&TOOLS), self.random.bits());
+        let content = format!(
+            r#"{{"type":"toolCall","id":"toolu_{call:016x}","name":"{tool}","arguments":{{"path":"src/main.rs"}}}}"#
+        );
+        let called = self.assistant(&content, "toolUse", truth);
+        let length = self.random.length(40, 6);
+        let text = self.pool.code.run(self.random, length);
+        let is_error = self.random.chance(12);
+        let message = format!(
+            r#""role":"toolResult","toolCallId":"toolu_{call:016x}","toolName":"{tool}","content":[{{"type":"text","text":"{text}"}}],"isError":{is_error}"#
+        );
+        *truth.tool_errors.entry(tool.to_owned()).or_default() += u64::from(is_error);
+        [called, self.line(message, None, truth)]
+    }
+
+    fn assistant(&mut self, content: &str, stop: &str, truth: &mut Truth) -> Copied {
         let model = self.random.pick(&MODELS);
         let message = format!(
-            r#""role":"assistant","content":[{{"type":"text","text":"{text}"}}],"api":"anthropic-messages","provider":"anthropic","model":"{model}","stopReason":"stop""#
+            r#""role":"assistant","content":[{content}],"api":"anthropic-messages","provider":"anthropic","model":"{model}","stopReason":"{stop}""#
         );
         let mut amount = |most| u64::try_from(1 + self.random.below(most)).expect("a small number");
         let usage = (amount(50_000), amount(999));
         truth.tokens += usage.0;
         truth.thousandths += usage.1;
-        self.line(message, Some(usage), truth)
+        let copied = self.line(message, Some(usage), truth);
+        let day = self.lines[copied.line].time[..10].to_owned();
+        let sums = [
+            (&mut truth.by_day, day),
+            (&mut truth.by_model, model.to_owned()),
+            (&mut truth.by_folder, self.cwd.clone()),
+        ];
+        for (sum, name) in sums {
+            *sum.entry(name).or_default() += usage.1;
+        }
+        copied
     }
 
     fn line(&mut self, message: String, usage: Option<(u64, u64)>, truth: &mut Truth) -> Copied {
         self.clock.advance(1000);
         let id = u32::try_from(self.random.bits() >> 32).expect("the high half");
-        self.lines.push(Line { id, time: self.clock.to_string(), message, usage });
+        self.lines.push(Line { id, time: self.clock.to_string(), message, usage, is_prompt: false });
         truth.entries += 1;
         Copied { line: self.lines.len() - 1, is_free: false, is_root: false }
     }
@@ -188,7 +288,7 @@ impl FamilyWriter<'_> {
     fn copy(&self, lines: &[Copied], out: &mut impl Write) -> io::Result<u64> {
         let (mut above, mut bytes) = (None, 0);
         for copied in lines {
-            let Line { id, time, message, usage } = &self.lines[copied.line];
+            let Line { id, time, message, usage, .. } = &self.lines[copied.line];
             let parent =
                 above.filter(|_| !copied.is_root).map_or("null".to_owned(), |above: u32| format!("\"{above:08x}\""));
             let mut line = format!(

@@ -327,6 +327,30 @@ fn random_sound_files_have_no_errors() {
 }
 
 #[test]
+fn file_that_is_not_a_session_is_an_error_only_if_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(at("s.jsonl"), format!("{HEADER}\n{}\n", message("aaaa1111", "", "user", "x"))).unwrap();
+    // What is found in a folder; what if it was named.
+    for (text, found, named) in [
+        ("{\"type\":\"summary\",\"leafUuid\":\"x\"}\n", (0, "1 claude"), "E001"),
+        ("{\"some\":\"log\"}\n", (0, "(1 unknown)"), "E001"),
+        ("no json\n", (0, "(1 unknown)"), "E001"),
+        // It was a session, or may become one.
+        ("{\"type\":\"session\"}\n", (1, ""), "E003"),
+        ("", (1, ""), "E002"),
+    ] {
+        fs::write(at("other.jsonl"), text).unwrap();
+        let in_folder = run(["check", &at("")]);
+        let warning = in_folder.stderr.lines().find(|line| line.contains("passed over")).unwrap_or_default();
+        assert_eq!((in_folder.code, warning.is_empty()), (found.0, found.1.is_empty()), "{text}: {in_folder:?}");
+        assert!(warning.contains(found.1), "{text}: {in_folder:?}");
+        let alone = run(["check", &at("other.jsonl")]);
+        assert!(alone.code == 1 && alone.stdout.contains(named), "{text}: {alone:?}");
+    }
+}
+
+#[test]
 fn folder_without_session_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();

@@ -175,6 +175,29 @@ fn new_files_are_made_of_a_compressed_session_with_its_rights() {
 }
 
 #[test]
+fn fork_of_an_archived_session_needs_a_place() {
+    let scratch = packed();
+    let archive = scratch.path(".omp/agent/archive/sessions/w");
+    fs::create_dir_all(&archive).unwrap();
+    fs::rename(scratch.path("p.jsonl.gz"), archive.join("p.jsonl.gz")).unwrap();
+    let run = |options: &str| {
+        let line = format!("branch .omp/agent/archive/sessions/w/p.jsonl.gz {options}");
+        let mut command = scratch.command(line.split_whitespace());
+        crate::support::finish(command.env("HOME", scratch.path("").canonicalize().unwrap()))
+    };
+    for options in ["u2", "u2 --dry-run", "--all", "--at @ --json"] {
+        let refused = run(options);
+        assert!(refused.code == 2 && refused.stderr.contains("`--session-dir DIR`"), "{options}: {refused:?}");
+    }
+    assert_eq!(fs::read_dir(&archive).unwrap().count(), 1);
+    run("").ok();
+    run("u2 --output new.jsonl").ok();
+    run("u2 --output -").ok();
+    run("u2 --session-dir .omp").ok();
+    assert!(scratch.path("new.jsonl").exists());
+}
+
+#[test]
 fn a_compressed_session_is_found_by_its_id_only() {
     let scratch = packed();
     let here = scratch.path("").canonicalize().unwrap();

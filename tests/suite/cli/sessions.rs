@@ -67,6 +67,13 @@ bbbb1111  1970-01-01 00:00  237 B  ~/bank  count
     let scratch = family();
     let run = scratch.run("list d");
     assert_eq!((run.stdout.as_str(), run.stderr.as_str(), run.code), (expected, "", 0));
+    let words = scratch.run("list d --plain-rows").ok();
+    let forks = words.lines().skip(1).take(2).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        forks,
+        "cccc2222, 1970-01-01 00:00, 293 B, ~/shop, fork, depth 1: Named\n\
+         eeee1111, 1970-01-01 00:00, 243 B, ~/shop, fork, depth 2: look around"
+    );
     for (args, expected) in [
         ("", "aaaa1111 cccc2222 eeee1111 cccc1111 bbbb1111"),
         ("--flat", "cccc2222 bbbb1111 cccc1111 eeee1111 aaaa1111"),
@@ -273,10 +280,34 @@ bbbb1111  1970-01-01 00:00  865 B        4         4         2      1  $6.0000  
     assert_eq!(scratch.run("list d/b.jsonl --long --json").json()[0]["ownUsage"]["totalTokens"], 30);
 }
 
+/// `omp18.jsonl` is what omp 18.2.3 makes of `parent.jsonl` for `/tan`, by `SessionManager.forkFrom` with
+/// `resetInheritedCost`: the entries with the tokens and without the costs. Its other forks, those of omp 13, and
+/// pi's keep the costs.
+#[test]
+fn a_fork_in_which_omp_set_the_costs_to_0_counts_those_of_its_parent() {
+    let folder = support::data("forks");
+    let list = |args: &[&str]| {
+        let mut command = support::command();
+        finish(command.current_dir(&folder).arg("list").args(args).args(["--long", "--flat", "--format", "jsonl"]))
+            .json_lines()
+    };
+    let usage =
+        |row: &Value, name: &str| [row[name]["totalTokens"].as_f64().unwrap(), row[name]["cost"].as_f64().unwrap()];
+    let rows = list(&["parent.jsonl", "omp18.jsonl", "--sort", "created"]);
+    let names: Vec<_> = rows.iter().map(|row| row["path"].as_str().unwrap()).collect();
+    assert_eq!(names, ["omp18.jsonl", "parent.jsonl"]);
+    // Its header names the id of its parent.
+    assert_eq!(rows[0]["parentPath"], "parent.jsonl");
+    assert_eq!([usage(&rows[0], "usage"), usage(&rows[0], "ownUsage")], [[40.0, 0.0], [0.0, 0.0]]);
+    assert_eq!([usage(&rows[1], "usage"), usage(&rows[1], "ownUsage")], [[40.0, 0.7], [40.0, 0.7]]);
+    // Where the parent is not listed, nothing else is known.
+    assert_eq!(usage(&list(&["omp18.jsonl"])[0], "ownUsage"), [40.0, 0.0]);
+}
+
 #[test]
 fn sums_of_a_made_up_store_are_exact_to_the_entry() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, truth) = store::write(folder.path(), 7, store::FAMILY + 20).unwrap();
+    let (_, truth) = store::write(folder.path(), 7, store::FAMILY + 20, store::Turns::Short).unwrap();
     let list = |args: &str| {
         let mut command = support::command();
         finish(command.arg("list").arg(folder.path()).args(args.split_whitespace())).ok()
@@ -298,7 +329,7 @@ fn sums_of_a_made_up_store_are_exact_to_the_entry() {
 #[test]
 fn a_search_finds_the_sessions_in_which_tree_finds_something() {
     let folder = tempfile::tempdir().unwrap();
-    store::write(folder.path(), 3, 4).unwrap();
+    store::write(folder.path(), 3, 4, store::Turns::Short).unwrap();
     for name in ["000-v3-omp", "002-v3-omp-weird", "005-v3-pi-weird", "003-v2-omp", "004-v1-omp", "024-v1-omp"] {
         let name = format!("{name}.jsonl");
         fs::copy(support::data(&format!("golden/{name}")), folder.path().join(name)).unwrap();
@@ -437,4 +468,70 @@ fn forks_of_one_minute_have_ids_that_can_be_typed() {
     assert!(moved.contains("`session-tree navigate 01a23029-aa12-7000 a1 --save` goes back"), "{moved}");
     let context = home("context 01a23029-aa --width 20").ok();
     assert!(context.starts_with("session   ~/.pi/agent/sessions/x/a.jsonl\n"), "{context}");
+}
+
+#[test]
+fn a_stream_is_listed_as_its_file_would_be() {
+    let scratch = family();
+    let folder = tempfile::tempdir().unwrap();
+    store::write(folder.path(), 5, 3, store::Turns::WithTools).unwrap();
+    let long = [
+        entry("custom", "f1", "", &format!(r#""data":"{}""#, "x".repeat(20_000))),
+        message("u1", "f1", "user", "late"),
+        entry("custom", "f2", "u1", &format!(r#""data":"{}""#, "x".repeat(1_100_000))),
+        entry("session_info", "n1", "f2", r#""name":"Ended""#),
+    ];
+    let long = write(&scratch, "d/long.jsonl", 60, r#""id":"dddd1111""#, &long);
+    let mut files: Vec<_> = scratch.run("list d --format path").stdout.lines().map(|path| scratch.path(path)).collect();
+    assert!(files.iter().any(|file| file.ends_with("d/long.jsonl")), "{}", long.display());
+    let made = finish(support::command().arg("list").arg(folder.path()).args(["--format", "path"])).ok();
+    files.extend(made.lines().map(PathBuf::from));
+    for file in &files {
+        let bytes = fs::read(file).unwrap();
+        for options in ["--json", "--json --long", "--json --search e", "--format jsonl --long --search x"] {
+            let name = file.to_str().unwrap();
+            let of_file = finish(support::command().args(["list", name]).args(options.split(' ')));
+            let stream = ["list", "-", "--stdin-name", name].into_iter().chain(options.split(' '));
+            let of_stream = support::run_with_input(stream, &bytes);
+            let written = |text: &str| text.split_once(r#""written":"#).map(|(_, rest)| rest[..4].to_owned());
+            let expected = match written(&of_file.stdout) {
+                Some(_) => {
+                    let (before, rest) = of_file.stdout.split_once(r#""written":""#).unwrap();
+                    format!(r#"{before}"written":null{}"#, rest.split_once('"').unwrap().1)
+                }
+                None => of_file.stdout.clone(),
+            };
+            assert_eq!((of_stream.stdout, of_stream.code), (expected, of_file.code), "{name} {options}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_is_one_of_the_files_that_are_listed() {
+    let scratch = family();
+    let input = fs::read(scratch.path("d/c.jsonl")).unwrap();
+    let run = |args: &str, input: &[u8]| {
+        fs::write(scratch.path("input"), input).unwrap();
+        finish(scratch.command(args.split(' ')).stdin(File::open(scratch.path("input")).unwrap()))
+    };
+    // Below the parent that is named by its id; a stream has no time.
+    let listed = run("list - d/2026_aaaa1111.jsonl d/b.jsonl - --format jsonl", &input);
+    assert_eq!((ids(&listed).as_str(), listed.code), ("bbbb1111 aaaa1111 cccc1111", 0), "{listed:?}");
+    assert_eq!(ids(&run("list - d/2026_aaaa1111.jsonl --family - --format jsonl", &input)), "aaaa1111 cccc1111");
+    assert_eq!(run("list - --format path", &input).ok(), "-\n");
+    assert_eq!(run("list - --format path --stdin-name d/c.jsonl", &input).ok(), "d/c.jsonl\n");
+    assert_eq!(run("list - --search zzz", &input).code, 1);
+    assert_eq!(run("list - --since 1970-01-01", &input).ok(), "");
+    // What is no session is a row with its problem, and the others are listed.
+    let bad = run("list d/b.jsonl - --stdin-name word --long --format jsonl", b"text\n");
+    assert_eq!((ids(&bad).as_str(), bad.code), ("bbbb1111 -", 2), "{bad:?}");
+    let [row, error] = [bad.stdout.lines().last().unwrap(), bad.stderr.trim_end()];
+    let [row, error] = [row, error].map(|line| serde_json::from_str::<Value>(line).unwrap());
+    assert_eq!([&row["path"], &row["problem"]["kind"]], ["word", "not-a-session"]);
+    assert_eq!([&row["size"], &row["written"]], [&Value::from(5), &Value::Null]);
+    assert_eq!([&error["error"]["path"], &error["error"]["kind"]], ["word", "not-a-session"]);
+    assert!(!bad.stderr.contains("takes files and folders only"), "{bad:?}");
+    for args in ["list d --stdin-name x", "list --stdin-name x", "list --all --stdin-name x"] {
+        assert_eq!(scratch.run(args).code, 2, "{args}");
+    }
 }

@@ -11,7 +11,7 @@ use super::{HEADER, Scratch, label, message};
 use crate::support::{Run, data, finish};
 
 /// The file names, and the runs in each.
-const DEMO: [(&str, &[&str]); 12] = [
+const DEMO: [(&str, &[&str]); 14] = [
     ("tree", &["tree demo.jsonl --width 80"]),
     ("tree-uncut", &["tree demo.jsonl"]),
     ("tree-all", &["tree demo.jsonl --filter all --width 100"]),
@@ -49,7 +49,18 @@ const DEMO: [(&str, &[&str]); 12] = [
             "tree demo.jsonl --format mermaid --filter user-only",
         ],
     ),
+    (
+        "tree-in-words",
+        &[
+            "tree demo.jsonl --plain-rows",
+            "tree demo.jsonl --plain-rows --tips --width 80",
+            "label demo.jsonl --plain-rows",
+            "context demo.jsonl --plain-rows --stats",
+            "context demo.jsonl --plain-rows --diff label:plan-b",
+        ],
+    ),
     ("context", &["context demo.jsonl", "context demo.jsonl --root"]),
+    ("context-markdown", &["context demo.jsonl --format markdown --stats --no-tools --leaf user:2"]),
     (
         "context-stats",
         &[

@@ -67,7 +67,7 @@ impl Scene {
         let own =
             format!("'{}' \"$@\"\ncode=$?\necho $code >> ../codes\nexit $code", env!("CARGO_BIN_EXE_session-tree"));
         scene.program("session-tree", &own);
-        for model in ["curl", "pi", "llm", "ollama", "npm"] {
+        for model in ["curl", "pi", "llm", "ollama", "npm", "duckdb", "parallel"] {
             scene.program(model, "head -c 400");
         }
         for (name, stand_in) in [
@@ -153,6 +153,8 @@ fn every_example_of_help_runs() {
         let has_dot = std::process::Command::new("dot").arg("-V").output().is_ok();
         for Example { line, code } in examples.into_iter().filter(|example| has_dot || !example.line.contains("| dot "))
         {
+            // It would go on until interrupted.
+            let line = line.replace(" --follow", " --follow --timeout 0");
             let (run, codes) = Scene::new().shell(&line);
             // A search for words that the sample has not.
             let code = if line.contains(" --search ") && run.code == 1 { 1 } else { code };
@@ -190,7 +192,7 @@ fn commands_with_entry_argument_show_how_to_name_one() {
 #[test]
 fn defaults_are_shown() {
     // These do nothing unless they are given, or say what they replace.
-    const NONE: [&str; 22] = [
+    const NONE: [&str; 23] = [
         "family",
         "children",
         "below",
@@ -213,6 +215,7 @@ fn defaults_are_shown() {
         "explain",
         "hook",
         "without",
+        "timeout",
     ];
     for name in commands() {
         let mut program = Cli::command();

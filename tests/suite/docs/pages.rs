@@ -14,7 +14,7 @@ use session_tree::ui::exit::Exit;
 
 use crate::support::{command, finish, run};
 
-const TOPICS: [&str; 8] = ["format", "rules", "naming", "json", "checks", "hooks", "agents", "writing"];
+const TOPICS: [&str; 9] = ["format", "rules", "naming", "json", "checks", "hooks", "agents", "writing", "many"];
 
 fn file(topic: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("src/help/{topic}.md"))
@@ -135,7 +135,8 @@ fn an_unknown_topic_says_what_there_is() {
     let refused = run(["help", "fromat"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
     let message = "error: there is no help on `fromat`: it is not a topic and not a command\n";
-    let hint = "hint: did you mean `format`? topics are format, rules, naming, json, checks, hooks, agents, writing; ";
+    let hint =
+        "hint: did you mean `format`? topics are format, rules, naming, json, checks, hooks, agents, writing, many; ";
     assert!(refused.stderr.starts_with(&format!("{message}{hint}commands are list, ")), "{}", refused.stderr);
     assert!(run(["help", "zebra"]).stderr.contains("\nhint: topics are "));
     // What is typed does nothing on the terminal.

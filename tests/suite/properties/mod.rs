@@ -153,7 +153,7 @@ fn found_rows(session: &Session, rows: &Rows) -> Vec<Row> {
         let mut lasts = Vec::new();
         let mut branch = row.branch;
         while let Some(at) = branch {
-            lasts.insert(0, rows.branches[at].is_last);
+            lasts.insert(0, rows.branches[at].is_last());
             branch = rows.branches[at].from;
         }
         Row { id: session.id(row.node).to_owned(), is_active: row.is_active, is_head: row.is_head, lasts }

@@ -1,8 +1,9 @@
-//! Every command on a terminal: no row is wider than it, and `--ascii` draws with ASCII only. What
+//! Every command on a terminal: no row is wider than it, `--ascii` draws with ASCII only, and nothing is drawn
+//! for screen readers or told by colour alone. What
 //! is given back whole for other programs (the text of a message to be sent again, the path of a
 //! new file, a label, a script) is not drawn.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use clap::CommandFactory;
@@ -216,6 +217,119 @@ fn ascii_option_draws_only_ascii_in_every_command() {
         for option in ["-h", "--help"] {
             let help = shown(&scratch(b""), &format!("{} {option}", command.get_name()), 80);
             assert!(help.is_ascii(), "{command} {option}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_drawn_for_screen_readers() {
+    for (at, line) in LINES.iter().chain(&FAILING).enumerate() {
+        let scratch = scratch(&plain());
+        let mut command = scratch.command(line.split(' '));
+        let (seen, code) = Terminal::start(command.env("ACCESSIBLE", "1"), 60).finish();
+        let seen = without_colours(&seen);
+        assert!((0..3).contains(&code) && (!seen.is_empty() || at >= LINES.len()), "{line}: {code} {seen}");
+        for row in seen.lines() {
+            let is_drawn = !row.is_ascii() || row.trim_start().contains("   ") || row.starts_with(['|', '+', '`', '*']);
+            assert!(!is_drawn, "{line}: {row:?}");
+        }
+        let only_reads = ["tree", "context", "list"].iter().any(|command| line.starts_with(command));
+        if only_reads {
+            assert_eq!(shown(&scratch, &format!("{line} --plain-rows"), 60), seen, "{line}");
+        }
+    }
+    let scratch = scratch(&plain());
+    let drawn = shown(&scratch, "tree s.jsonl", 60);
+    for value in ["0", ""] {
+        let (seen, _) = Terminal::start(scratch.command(["tree", "s.jsonl"]).env("ACCESSIBLE", value), 60).finish();
+        assert_eq!(without_colours(&seen), drawn, "ACCESSIBLE={value}");
+    }
+}
+
+#[test]
+fn a_row_in_words_says_depth_branch_and_state() {
+    let lines = [
+        HEADER.to_owned(),
+        message("id000001", "", "user", "one"),
+        message("id000002", "id000001", "assistant", "two"),
+        message("id000003", "id000002", "user", "three"),
+        message("id000004", "id000002", "user", "four"),
+        message("id000005", "gone", "user", "five"),
+        label("id000006", "id000004", "id000003", "wip"),
+    ];
+    let scratch = Scratch::bytes(lines.join("\n").as_bytes());
+    let rows = |args: &str| {
+        let out = scratch.run(&format!("tree s.jsonl --plain-rows --quiet {args}")).ok();
+        out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let tree = [
+        "id000001, depth 0, branch 1 of 2 from the start, active: user: one",
+        "id000002, depth 1, active: assistant: two",
+        "id000004, depth 2, branch 1 of 2 from id000002, active, leaf 1 entry below, hidden: user: four",
+        "id000003, depth 2, branch 2 of 2 from id000002, label wip: user: three",
+        "id000005, depth 0, branch 2 of 2 from the start, parent gone missing: user: five",
+    ];
+    assert_eq!(rows(""), tree);
+    assert_eq!(rows("--leaf id000004")[2], tree[2].replace("leaf 1 entry below, hidden", "leaf"));
+    let shallow = "id000001, depth 0, branch 1 of 2 from the start, active, 3 omitted below, \
+                   leaf 3 entries below, hidden: user: one";
+    assert_eq!(rows("--depth 0"), [shallow, tree[4]]);
+    // Nothing is cut, unless that is asked for.
+    assert_eq!(rows("--width 30")[0], "id000001, depth 0, branch 1...");
+}
+
+#[test]
+fn colour_says_nothing_alone() {
+    let same = |name: &str| format!(r#""{name}":"word""#);
+    let said = |role: &str| format!(r#""message":{{"role":"{role}","content":"word","command":"word"}}"#);
+    let kinds: [(&str, String); 12] = [
+        ("message", said("user")),
+        ("message", said("assistant")),
+        ("message", said("developer")),
+        ("message", said("toolResult")),
+        ("message", said("bashExecution")),
+        ("message", said("other")),
+        ("branch_summary", same("summary")),
+        ("compaction", same("summary")),
+        ("custom_message", format!("{},{}", same("customType"), same("content"))),
+        ("custom", same("customType")),
+        ("model_change", same("model")),
+        ("session_init", same("task")),
+    ];
+    let mut lines = vec![HEADER.to_owned()];
+    let id = |at: usize| format!("id{at:06}");
+    for round in 0..5 {
+        for (kind, rest) in &kinds {
+            let at = lines.len();
+            // Branches, some of which are orphans and some labelled.
+            let parent = match round {
+                0 if at == 1 => String::new(),
+                0 => id(1),
+                1 => "gone".to_owned(),
+                _ => id(at - 1),
+            };
+            lines.push(entry(kind, &id(at), &parent, rest));
+            if round == 3 {
+                lines.push(label(&id(at + 1), &id(at), &id(at), "word"));
+            }
+        }
+    }
+    let scratch = Scratch::bytes(lines.join("\n").as_bytes());
+    let without_ids = |row: &str| {
+        let mut pieces = row.split("id0");
+        let first = pieces.next().unwrap_or_default().to_owned();
+        pieces.fold(first, |row, piece| row + "ID" + piece.get(5..).unwrap_or_default())
+    };
+    for line in LINES.iter().filter(|line| !line.contains("sessions") && !line.contains("old")) {
+        for words in ["", " --plain-rows"] {
+            let row = line.replace("@~3", "id000030").replace("@~2", "id000030").replace("@~1", "id000029");
+            let out = scratch.run(&format!("{row}{words} --color always"));
+            let mut colours = BTreeMap::new();
+            for row in out.stdout.lines().map(without_ids) {
+                let known = colours.entry(without_colours(&row)).or_insert_with(|| row.clone());
+                assert_eq!(*known, row, "{line}{words}: two rows are told apart by colour alone");
+            }
+            assert!(!colours.is_empty(), "{line}{words}: {out:?}");
         }
     }
 }
