@@ -40,6 +40,9 @@ const MEANT: [(&[&str], &str); 27] = [
     (&["upgrade", "update", "convert"], "migrate PATH"),
 ];
 
+/// What `--without` of `branch` goes with.
+const WITHOUT: &str = "`--without` goes with `--all`, which copies the whole tree";
+
 /// Says what the mistake may have meant, if it is one of those that are known; then the guess that
 /// came with it is taken away. `command` is the subcommand it was made in.
 pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> {
@@ -58,8 +61,17 @@ pub(super) fn meant(error: &mut Error, command: Option<&str>) -> Option<String> 
         }
         ErrorKind::MissingRequiredArgument if command == Some("branch") => {
             let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return None };
-            let hint = "`--without` goes with `--all`, which copies the whole tree";
-            return missing.iter().any(|name| name == "--all").then(|| hint.to_owned());
+            return missing.iter().any(|name| name == "--all").then(|| WITHOUT.to_owned());
+        }
+        ErrorKind::ArgumentConflict if command == Some("branch") => {
+            let args = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| match error.get(kind) {
+                Some(ContextValue::String(arg)) => std::slice::from_ref(arg),
+                Some(ContextValue::Strings(args)) => args,
+                _ => &[],
+            });
+            let is_of_all = args.concat().iter().any(|arg| arg == "--all");
+            let has_without = args.concat().iter().any(|arg| arg.starts_with("--without "));
+            return (has_without && !is_of_all).then(|| WITHOUT.to_owned());
         }
         _ => return None,
     };

@@ -123,7 +123,12 @@ impl SearchArgs {
 /// # Errors
 /// A [`Failure`] if it is not an expression, but is to be one.
 pub(super) fn query(text: Option<&str>, is_pattern: bool) -> Result<Option<Query>> {
-    let Some(text) = text else { return Ok(None) };
+    let Some(text) = text else {
+        return match is_pattern {
+            true => Err(Failure::usage("`--regex` goes with `--search`", "leave it out, or add `--search`").into()),
+            false => Ok(None),
+        };
+    };
     if !is_pattern {
         return Ok(Some(Query::new(text)));
     }

@@ -61,6 +61,7 @@ pub struct BranchArgs {
     ///
     /// If the leaf is among them, `--leaf` has to name another one.
     #[arg(long, value_name = "ENTRY", requires = "all", hide_short_help = true)]
+    #[arg(conflicts_with_all = ["entry", "at"])]
     without: Vec<String>,
     /// Replace what people and models wrote by stand-ins of the same shape
     ///

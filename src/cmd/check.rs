@@ -75,7 +75,7 @@ pub struct CheckArgs {
     why_leaf: bool,
     /// Explain a code: meaning, effect, fix, example; `all` for all
     #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "files_from", "deny", "allow", "baseline", "why_leaf"])]
-    #[arg(conflicts_with_all = ["diff", "fix"])]
+    #[arg(conflicts_with_all = ["update_baseline", "diff", "fix"])]
     explain: Option<String>,
     #[command(flatten)]
     mend: MendArgs,

@@ -110,22 +110,23 @@ impl LabelArgs {
     fn write(&self, app: &App, session: &Session) -> Result<()> {
         commit::check(session)?;
         let leaf = self.session.leaf(session, self.leaf.as_deref())?;
-        let labels = label::plan(session, self.edits(session, leaf)?, self.moves);
+        let edits = self.edits(session, leaf)?;
         let parent = leaf.filter(|_| self.leaf.is_some());
         let anchor = match parent {
             _ if self.root => label::root(session)?,
             Some(parent) => Anchor::At(Some(session.id(parent).to_owned())),
             None => Anchor::Leaf,
         };
-        if let Some((kind, message)) = self.warning(session, parent, labels.iter().any(|label| label.count() > 0)) {
-            app.report.warn(kind, &message, Some(&self.session.session), None);
-        }
         world::prepare()?;
         let is_json = self.format.is_json();
         // Read before anything is written, so that nothing but printing can fail afterwards.
-        let words = if is_json { Vec::new() } else { label::words(&labels, session)? };
+        let words = if is_json { Vec::new() } else { label::words(&edits, session)? };
         let (file, mut fresh) = (self.session.file(app, &self.writing), world::entry_id);
-        let mut done = label::write(&labels, file, session, anchor, &mut world::ids_and_time(&mut fresh))?;
+        let mut ids = world::ids_and_time(&mut fresh);
+        let (labels, mut done) = label::write(&edits, self.moves, file, session, anchor, &mut ids)?;
+        if let Some((kind, message)) = self.warning(session, parent, done.is_some()) {
+            app.report.warn(kind, &message, Some(&self.session.session), None);
+        }
         let not_synced = done.as_mut().and_then(|done| self.session.committed(app, done));
         let report = LabelReport {
             session,

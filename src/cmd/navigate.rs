@@ -46,7 +46,7 @@ pub struct NavigateArgs {
     #[arg(long)]
     root: bool,
     /// Go to ENTRY itself, also if it is a message that would be taken back
-    #[arg(long, hide_short_help = true, requires = "entry")]
+    #[arg(long, hide_short_help = true, requires = "entry", conflicts_with = "root")]
     exact: bool,
     /// Start from before the first entry: nothing is left behind
     #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
@@ -67,6 +67,7 @@ pub struct NavigateArgs {
     dry_run: bool,
     /// Print what the summarizer would be asked (with --dry-run --summarize)
     #[arg(long, hide_short_help = true, requires_all = ["dry_run", "summarize"])]
+    #[arg(conflicts_with_all = ["summary", "summary_file"])]
     prompt: bool,
     #[command(flatten)]
     hooks: HookArgs,

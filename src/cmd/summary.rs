@@ -26,15 +26,18 @@ pub(super) struct SummaryArgs {
     summarize: bool,
     /// Command that writes it [default: $SESSION_TREE_SUMMARIZER]
     #[arg(long, value_name = "COMMAND", requires = "summarize")]
+    #[arg(conflicts_with_all = ["summary", "summary_file"])]
     summarizer: Option<String>,
     /// Time limit of the summarizer; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "600", hide_short_help = true, value_parser = world::seconds)]
     summarizer_timeout: Duration,
     /// Instructions for the summarizer, instead of its own
     #[arg(long, value_name = "TEXT", hide_short_help = true, requires = "summarize")]
+    #[arg(conflicts_with_all = ["summary", "summary_file"])]
     instructions: Option<String>,
     /// How much of the conversation the summarizer gets, the newest first; 0 is all
     #[arg(long, value_name = "TOKENS", default_value_t = 110_000, hide_short_help = true, requires = "summarize")]
+    #[arg(conflicts_with_all = ["summary", "summary_file"])]
     token_budget: usize,
 }
 

@@ -27,8 +27,18 @@ use crate::ui::mend::MendReport;
 use crate::ui::report::Failure;
 use crate::ui::screen::Screen;
 
+/// What is done with files instead of mending them, or showing how: beside these `requires` is not looked at.
+const NO_MENDING: [&str; 3] = ["why_leaf", "update_baseline", "explain"];
+
+/// What is done with files instead of changing them.
+const NO_CHANGE: [&str; 4] = ["why_leaf", "update_baseline", "explain", "diff"];
+
 /// Options of mending.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "force" | "lock_timeout" => arg.requires("fix").conflicts_with_all(NO_CHANGE),
+    _ => arg,
+}))]
 pub(super) struct MendArgs {
     /// Print what --fix would change, as a diff
     #[arg(long, conflicts_with_all = ["fix", "why_leaf", "update_baseline"])]
@@ -37,14 +47,14 @@ pub(super) struct MendArgs {
     #[arg(long, conflicts_with_all = ["why_leaf", "update_baseline"])]
     pub(super) fix: bool,
     /// Also make the guesses that the findings name
-    #[arg(long, requires = "mending")]
+    #[arg(long, requires = "mending", conflicts_with_all = NO_MENDING)]
     unsafe_fixes: bool,
     /// Keep a copy of each original under this suffix [default: .orig, then .orig.2]
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
-    #[arg(requires = "fix", hide_short_help = true)]
+    #[arg(requires = "fix", conflicts_with_all = NO_CHANGE, hide_short_help = true)]
     backup: Option<String>,
     /// Keep no copy of the originals
-    #[arg(long, requires = "fix", conflicts_with = "backup", hide_short_help = true)]
+    #[arg(long, requires = "fix", conflicts_with = "backup", conflicts_with_all = NO_CHANGE, hide_short_help = true)]
     no_backup: bool,
     #[command(flatten)]
     writing: Writing,

@@ -22,6 +22,8 @@ pub(super) fn check(args: &TreeArgs, are_several: bool) -> Result<()> {
             "`--entry` goes with `--format text`, `json` or `jsonl`",
             "leave `--format` out",
         ),
+        (args.body && !is_whole, "`--body` goes with `--entry`", "name the entry with `--entry`"),
+        (args.timeout.is_some() && !args.follow, "`--timeout` goes with `--follow`", "leave it out, or add `--follow`"),
         (
             args.body && format != Format::Text,
             "`--body` goes with `--format text`",

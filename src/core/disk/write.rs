@@ -142,7 +142,8 @@ pub enum Appended {
 }
 
 /// Appends lines. `lines` makes them under the lock, from what others have added meanwhile; it
-/// may be called again after waiting. What is checked, written and synced is one open file.
+/// may be called again after waiting; if there are none, nothing is written. What is checked, written and synced
+/// is one open file.
 ///
 /// # Errors
 /// [`Error::Locked`], [`Error::InUse`], [`Error::ReadOnly`], [`Error::Io`], and what `lines` says.
@@ -180,7 +181,11 @@ pub fn append(
         if is_unfinished && wants_value(&added[tail..]) {
             bytes.extend_from_slice(b"}\n");
         }
-        bytes.extend_from_slice(&lines(&Added { bytes: known })?);
+        let lines = lines(&Added { bytes: known })?;
+        if lines.is_empty() {
+            return Ok(Appended::Done { closed_unfinished_line: false, effects: SideEffects::default() });
+        }
+        bytes.extend_from_slice(&lines);
         if !lock.holds(&place.path) {
             return Ok(Appended::Replaced);
         }

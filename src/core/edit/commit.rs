@@ -101,7 +101,8 @@ pub fn check_known(session: &Session) -> Result<()> {
 }
 
 impl Commit<'_> {
-    /// Writes the entries that `make` drafts; `session` is what was read of the file.
+    /// Writes the entries that `make` drafts from the file as it is then; `session` is what was read of it. If it
+    /// drafts none, nothing is written.
     ///
     /// # Errors
     /// [`Error::Unwritable`], [`Error::Changed`], and those of [`mod@write`]. After an error none of
@@ -110,7 +111,7 @@ impl Commit<'_> {
         &self,
         session: &Session,
         ids: &mut IdsAndTime<'_>,
-        make: &mut dyn FnMut(&mut Draft<'_>),
+        make: &mut dyn FnMut(&mut Draft<'_>, &GrownSession<'_>),
     ) -> Result<Committed> {
         let mut again = None;
         for attempt in 0..=ATTEMPTS {
@@ -153,7 +154,7 @@ impl Commit<'_> {
         &self,
         session: &Session,
         ids: &mut IdsAndTime<'_>,
-        make: &mut dyn FnMut(&mut Draft<'_>),
+        make: &mut dyn FnMut(&mut Draft<'_>, &GrownSession<'_>),
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
         let mut new_ids = Vec::new();
@@ -162,9 +163,9 @@ impl Commit<'_> {
             let added = AddedEntries::read(session, added);
             self.refuse_if_moved(&added)?;
             let anchor = self.anchor(session, added.leaf.as_deref());
-            let is_taken = |id: &str| session.find(id).is_some() || added.parents.contains_key(id);
+            let is_taken = |id: &str| session.find(id).is_some() || added.entries.contains_key(id);
             let mut draft = Draft::new(ids, anchor, &is_taken);
-            make(&mut draft);
+            make(&mut draft, &GrownSession { session, added: Some(&added) });
             new_ids = draft.ids;
             Ok(draft.lines)
         })?;
@@ -173,7 +174,7 @@ impl Commit<'_> {
     }
 
     fn refuse_if_moved(&self, added: &AddedEntries) -> Result<()> {
-        let has_child = |old: &Option<String>| added.parents.values().any(|parent| parent == old);
+        let has_child = |old: &Option<String>| added.entries.values().any(|entry| entry.parent == *old);
         let holds = match &self.guard {
             Guard::None => true,
             Guard::Childless(old) => old.is_none() || !has_child(old),
@@ -187,7 +188,7 @@ impl Commit<'_> {
         &self,
         session: &Session,
         ids: &mut IdsAndTime<'_>,
-        make: &mut dyn FnMut(&mut Draft<'_>),
+        make: &mut dyn FnMut(&mut Draft<'_>, &GrownSession<'_>),
     ) -> Result<Option<Committed>> {
         let place = self.place(session)?;
         let is_unfinished = has_unfinished_line(session)?;
@@ -196,8 +197,12 @@ impl Commit<'_> {
         }
         let is_taken = |id: &str| session.find(id).is_some();
         let mut draft = Draft::new(ids, self.anchor(session, None), &is_taken);
-        make(&mut draft);
+        make(&mut draft, &GrownSession::read(session));
         let Draft { lines, ids, .. } = draft;
+        if lines.is_empty() {
+            let effects = SideEffects::default();
+            return Ok(Some(Committed { ids, migrated_from: None, closed_unfinished_line: false, effects }));
+        }
         let effects = write::replace(&place, self.file.options, false, &|| true, &mut |out| {
             migrate::copy(&session.source, UnfinishedLine::Close, out)?;
             out.write_all(&lines).map_err(|cause| Error::writing("cannot write", cause))
@@ -240,8 +245,48 @@ fn is_whole(line: &[u8]) -> bool {
 struct AddedEntries {
     /// The last of them.
     leaf: Option<String>,
-    /// The ids that are new, and the parents that they name.
-    parents: HashMap<String, Option<String>>,
+    /// Those whose ids are new, by these.
+    entries: HashMap<String, AddedEntry>,
+    /// The entries that they label, in the order of the file, and with what: nothing clears.
+    labels: Vec<(String, Option<String>)>,
+}
+
+/// An entry that others added to a file.
+struct AddedEntry {
+    /// How many others of these are before it.
+    place: usize,
+    parent: Option<String>,
+}
+
+/// A session file when new entries are drafted: what was read of it, and what others added since then.
+pub struct GrownSession<'s> {
+    session: &'s Session,
+    added: Option<&'s AddedEntries>,
+}
+
+impl<'s> GrownSession<'s> {
+    /// Returns a session to which nothing was added since it was read.
+    pub fn read(session: &'s Session) -> Self {
+        Self { session, added: None }
+    }
+
+    /// Returns the place of an entry among all of the file, if it is there.
+    pub fn place(&self, id: &str) -> Option<usize> {
+        let added = || Some(self.session.len() + self.added?.entries.get(id)?.place);
+        self.session.find(id).map(|node| node.index()).or_else(added)
+    }
+
+    /// Returns the labels of the file as they were set and cleared: the ids of the labelled entries, which need
+    /// not be there, and the names.
+    pub fn labels(&self) -> impl Iterator<Item = (&'s str, Option<&'s str>)> {
+        let session = self.session;
+        let read = session.labels().iter().map(move |label| {
+            let target = label.target.map_or(&*label.target_id, |target| session.id(target));
+            (target, Some(&*label.name))
+        });
+        let added = self.added.into_iter().flat_map(|added| &added.labels);
+        read.chain(added.map(|(target, name)| (&**target, name.as_deref())))
+    }
 }
 
 impl AddedEntries {
@@ -251,8 +296,14 @@ impl AddedEntries {
         for line in added.bytes.split(|&byte| byte == b'\n') {
             let Ok(entry) = scan.read(line) else { continue };
             let Some(id) = entry.id().filter(|_| entry.kind() != Kind::Header) else { continue };
+            if let (Kind::Label, Some(target)) = (entry.kind(), entry.get_id("targetId")) {
+                let name = entry.get_str("label").filter(|name| !name.is_empty());
+                entries.labels.push((target.into_owned(), name.map(|name| name.into_owned())));
+            }
             if session.find(&id).is_none() {
-                entries.parents.insert(id.clone().into_owned(), entry.parent_id().map(|parent| parent.into_owned()));
+                let parent = entry.parent_id().map(|parent| parent.into_owned());
+                let place = entries.entries.len();
+                entries.entries.insert(id.clone().into_owned(), AddedEntry { place, parent });
             }
             entries.leaf = Some(id.into_owned());
         }
@@ -305,7 +356,7 @@ mod tests {
             let mut fresh = numbered();
             let mut ids = IdsAndTime { now: &|| "T".to_owned(), fresh: &mut fresh };
             let edit = LabelEdit { target: "u1".to_owned(), name: Some("mark".to_owned()) };
-            commit.write(&self.session, &mut ids, &mut |draft| edit.append(draft))
+            commit.write(&self.session, &mut ids, &mut |draft, _| edit.append(draft))
         }
     }
 
@@ -420,7 +471,7 @@ swap u1<                          at the leaf                         -> u1
         let target = SessionFile { path: &file.path, options, jobs: 1 };
         let commit = Commit { file: target, anchor: Anchor::Leaf, guard: Guard::None, needs: Vec::new() };
         let edit = LabelEdit { target: "u1".to_owned(), name: None };
-        commit.write(&file.session, &mut ids, &mut |draft| edit.append(draft)).unwrap();
+        commit.write(&file.session, &mut ids, &mut |draft, _| edit.append(draft)).unwrap();
         assert!(fs::read_to_string(&file.path).unwrap().contains(r#""timestamp":"true""#));
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::commit::{Anchor, Commit, Committed, Guard, SessionFile};
+use super::commit::{Anchor, Commit, Committed, GrownSession, Guard, SessionFile};
 use super::draft::{Draft, IdsAndTime};
 use crate::core::error::{Error, Result};
 use crate::core::naming::entry::Names;
@@ -73,35 +73,41 @@ impl PlannedLabel {
 
 /// Plans labels to set and to clear, one after the other. If `moves`, a label that is set is taken from all
 /// other entries that have it.
-pub fn plan(session: &Session, edits: Vec<LabelEdit>, moves: bool) -> Vec<PlannedLabel> {
-    let mut names: HashMap<NodeId, &str> = HashMap::new();
-    let mut nodes: HashMap<&str, BTreeSet<NodeId>> = HashMap::new();
-    for (label, node) in session.labels().iter().filter_map(|label| Some((label, label.target?))) {
-        names.insert(node, &label.name);
-        nodes.entry(&label.name).or_default().insert(node);
+fn plan(file: &GrownSession<'_>, edits: &[LabelEdit], moves: bool) -> Vec<PlannedLabel> {
+    let mut names: HashMap<&str, &str> = HashMap::new();
+    for (target, name) in file.labels() {
+        match name {
+            Some(name) => names.insert(target, name),
+            None => names.remove(target),
+        };
+    }
+    // The entries that have a label, in the order of the file.
+    let mut holders: HashMap<&str, BTreeSet<(usize, &str)>> = HashMap::new();
+    for (&target, &name) in &names {
+        if let Some(place) = file.place(target) {
+            holders.entry(name).or_default().insert((place, target));
+        }
     }
     let mut planned = Vec::with_capacity(edits.len());
-    for edit in &edits {
-        let Some(node) = session.find(&edit.target) else { continue };
-        let was = names.remove(&node);
-        was.map(|was| nodes.get_mut(was).map(|nodes| nodes.remove(&node)));
-        let mut change = (Vec::new(), 0);
+    for edit in edits {
+        let Some(holder) = file.place(&edit.target).map(|place| (place, &*edit.target)) else { continue };
+        let was = names.remove(holder.1);
+        was.map(|was| holders.get_mut(was).map(|holders| holders.remove(&holder)));
+        let (mut taken_from, mut namesakes) = (Vec::new(), 0);
         if let Some(name) = edit.name.as_deref() {
-            let others = nodes.entry(name).or_default();
+            let others = holders.entry(name).or_default();
             if moves {
                 let others = std::mem::take(others);
-                others.iter().for_each(|other| _ = names.remove(other));
-                change.0 = others.iter().map(|&other| session.id(other).to_owned()).collect();
+                others.iter().for_each(|(_, other)| _ = names.remove(other));
+                taken_from = others.iter().map(|&(_, other)| other.to_owned()).collect();
             }
-            change.1 = others.len();
-            others.insert(node);
-            names.insert(node, name);
+            namesakes = others.len();
+            others.insert(holder);
+            names.insert(holder.1, name);
         }
-        let (taken_from, namesakes) = change;
-        planned.push((was.map(str::to_owned), taken_from, namesakes));
+        planned.push(PlannedLabel { edit: edit.clone(), was: was.map(str::to_owned), taken_from, namesakes });
     }
-    let planned = edits.into_iter().zip(planned);
-    planned.map(|(edit, (was, taken_from, namesakes))| PlannedLabel { edit, was, taken_from, namesakes }).collect()
+    planned
 }
 
 /// Reads a list of labels to set: lines of ENTRY, tab, NAME; blank ones do not count. Entries are named
@@ -136,30 +142,37 @@ pub fn root(session: &Session) -> Result<Anchor> {
     Ok(Anchor::At(None))
 }
 
-/// Writes label entries to a file, at the leaf or elsewhere; `None` if there is nothing to write.
+/// Sets and clears labels of a file, at the leaf or elsewhere. What the entries have, and which others have it,
+/// is looked up under the lock. Returns what that comes to, and what was written, if there was anything to write.
 ///
 /// # Errors
 /// As [`Commit::write`].
 pub fn write(
-    labels: &[PlannedLabel],
+    edits: &[LabelEdit],
+    moves: bool,
     file: SessionFile<'_>,
     session: &Session,
     anchor: Anchor,
     ids: &mut IdsAndTime<'_>,
-) -> Result<Option<Committed>> {
+) -> Result<(Vec<PlannedLabel>, Option<Committed>)> {
+    let mut labels = plan(&GrownSession::read(session), edits, moves);
     if labels.iter().all(|label| label.count() == 0) {
-        return Ok(None);
+        return Ok((labels, None));
     }
-    let needs = labels.iter().flat_map(|label| label.taken_from.iter().chain([&label.edit.target])).cloned().collect();
+    let needs = edits.iter().map(|edit| edit.target.clone()).collect();
     let commit = Commit { file, anchor, guard: Guard::None, needs };
-    commit.write(session, ids, &mut |draft| labels.iter().for_each(|label| label.append(draft))).map(Some)
+    let done = commit.write(session, ids, &mut |draft, now| {
+        labels = plan(now, edits, moves);
+        labels.iter().for_each(|label| label.append(draft));
+    })?;
+    Ok((labels, Some(done).filter(|done| !done.ids.is_empty())))
 }
 
 /// Reads the words of the labelled entries.
-pub fn words(labels: &[PlannedLabel], session: &Session) -> Result<Vec<String>> {
+pub fn words(edits: &[LabelEdit], session: &Session) -> Result<Vec<String>> {
     let mut bodies = Bodies::new(session);
     let mut words = |edit: &LabelEdit| session.find(&edit.target).map(|node| bodies.words(node)).transpose();
-    labels.iter().map(|label| Ok(words(&label.edit)?.unwrap_or_default())).collect()
+    edits.iter().map(|edit| Ok(words(edit)?.unwrap_or_default())).collect()
 }
 
 /// Returns whether an entry that is added to `parent` moves the leaf to another branch.
@@ -190,7 +203,7 @@ pub fn check_name(name: &str) -> Result<()> {
 mod tests {
     use crate::core::edit::draft::drafted;
 
-    use super::{LabelEdit, check_name, in_order, moves_leaf, plan, read_list};
+    use super::{GrownSession, LabelEdit, check_name, in_order, moves_leaf, plan, read_list};
     use crate::core::session::sample::{entry, forked, label, node, session};
 
     #[test]
@@ -296,7 +309,8 @@ mod tests {
                 let (target, name) = edit.split_once('=').unwrap();
                 LabelEdit { target: target.to_owned(), name: (!name.is_empty()).then(|| name.to_owned()) }
             };
-            let planned = plan(&session, edits.split(' ').map(edit).collect(), moves);
+            let edits: Vec<_> = edits.split(' ').map(edit).collect();
+            let planned = plan(&GrownSession::read(&session), &edits, moves);
             let found = planned.iter().map(|label| {
                 let (was, taken) = (label.was.as_deref().unwrap_or("-"), label.taken_from.join(" "));
                 let taken = if taken.is_empty() { "-" } else { &taken };

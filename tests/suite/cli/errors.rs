@@ -246,6 +246,62 @@ fn conflicting_views_are_refused() {
     }
 }
 
+/// Options that go with another one, beside one that this other one does not go with: the option that is refused.
+const WITHOUT_THEIR_OWN: &str = "
+branch s.jsonl --without @ --at                            --without
+branch s.jsonl aaaa1111 --without @                        --without
+tree s.jsonl --body --search one                           --body
+tree s.jsonl --body --tips                                 --body
+tree s.jsonl --body --path                                 --body
+tree s.jsonl --regex --entry @                             --regex
+tree s.jsonl --timeout 1 --path                            --timeout
+check --explain E011 --update-baseline                     --update-baseline
+check --explain E011 --unsafe-fixes                        --unsafe-fixes
+check --explain E011 --backup                              --backup
+check s.jsonl --why-leaf --unsafe-fixes                    --unsafe-fixes
+check s.jsonl --why-leaf --no-backup                       --no-backup
+check s.jsonl --diff --backup                              --backup
+check s.jsonl --diff --no-backup                           --no-backup
+check s.jsonl --force                                      --force
+check s.jsonl --lock-timeout 3                             --lock-timeout
+check s.jsonl --diff --force                               --force
+check s.jsonl --why-leaf --lock-timeout 3                  --lock-timeout
+check s.jsonl --baseline base --update-baseline --force    --force
+check --explain E011 --lock-timeout 3                      --lock-timeout
+navigate s.jsonl --root --exact                            --exact
+navigate s.jsonl @~ --summary x --dry-run --prompt         --prompt
+navigate s.jsonl @~ --summary x --summarizer cat           --summarizer
+navigate s.jsonl @~ --summary x --instructions z           --instructions
+navigate s.jsonl @~ --summary x --token-budget 3           --token-budget
+navigate s.jsonl @~ --summary-file f --token-budget 3      --token-budget
+";
+
+#[test]
+fn no_option_is_ignored_where_what_it_goes_with_cannot_be() {
+    let scratch = session();
+    fs::write(scratch.path("f"), "text").unwrap();
+    let old = fs::read(scratch.path("s.jsonl")).unwrap();
+    for row in WITHOUT_THEIR_OWN.lines().filter(|row| !row.is_empty()) {
+        let (args, option) = row.rsplit_once(' ').unwrap();
+        let run = scratch.run(args.trim());
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args}: {run:?}");
+        assert!(run.stderr.contains(option), "{args}: {run:?}");
+        let run = scratch.run(&format!("{} --json", args.trim()));
+        assert_eq!(objects(&run, args)[0]["error"]["kind"], "usage", "{args}: {run:?}");
+    }
+    assert_eq!(fs::read(scratch.path("s.jsonl")).unwrap(), old);
+    for args in ["--at --without @", "@ --without @", "--without @"] {
+        let run = scratch.run(&format!("branch s.jsonl {args}"));
+        assert!(run.stderr.contains("hint: `--without` goes with `--all`"), "{args}: {run:?}");
+    }
+    let run = scratch.run("branch s.jsonl --all --at --without @");
+    assert!(run.code == 2 && !run.stderr.contains("goes with"), "{run:?}");
+    // Where they belong they are taken.
+    for args in ["check s.jsonl --fix --force --lock-timeout 3 --no-backup", "tree s.jsonl --entry @ --body"] {
+        assert_eq!(scratch.run(args).code, 0, "{args}");
+    }
+}
+
 #[test]
 fn a_search_without_result_exits_with_1() {
     for (options, stdout) in [

@@ -72,3 +72,29 @@ fn concurrent_writers_lose_no_entry_and_name_existing_parents() {
     assert!(added > 10, "the agent hardly wrote anything");
     assert_eq!(names(scratch.path("")), ["s.jsonl"]);
 }
+
+#[test]
+fn of_many_that_take_a_label_one_has_it() {
+    let entries: Vec<_> = (0..LABELLERS).map(|at| message(&format!("u{at}"), "", "user", "text")).collect();
+    let (moved, shared) = (Scratch::new(&entries), Scratch::new(&entries));
+    let warned = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for at in 0..LABELLERS {
+            let (moved, shared, warned) = (&moved, &shared, &warned);
+            scope.spawn(move || {
+                let entry = format!("u{at}");
+                let label = |scratch: &Scratch, args: &[&str]| {
+                    scratch.args([&["label", "s.jsonl", &entry, "green", "--lock-timeout", "60"], args].concat())
+                };
+                label(moved, &["--move"]).ok();
+                let run = label(shared, &["--json"]);
+                assert_eq!(run.code, 0, "{}", run.stderr);
+                warned.fetch_add(usize::from(run.stderr.contains("shared-label")), Ordering::Relaxed);
+            });
+        }
+    });
+    let holders = |scratch: &Scratch| scratch.run("label s.jsonl --json").json().as_array().unwrap().len();
+    assert_eq!((holders(&moved), holders(&shared)), (1, LABELLERS));
+    // All but the first find one that has it.
+    assert_eq!(warned.load(Ordering::Relaxed), LABELLERS - 1);
+}

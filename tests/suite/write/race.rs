@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 use session_tree::core::disk::lock::LockWait;
 use session_tree::core::disk::rights::Rights;
 use session_tree::core::disk::write::{self, WriteOptions};
-use session_tree::core::edit::commit::{Anchor, Commit, Committed, Guard, SessionFile};
+use session_tree::core::edit::commit::{Anchor, Commit, Committed, GrownSession, Guard, SessionFile};
 use session_tree::core::edit::draft::{Draft, IdsAndTime};
-use session_tree::core::edit::label::LabelEdit;
+use session_tree::core::edit::label::{self, LabelEdit};
 use session_tree::core::error::{Error, Result};
 use session_tree::core::read::load::LoadOptions;
 use session_tree::core::read::source::Source;
 use session_tree::core::session::Session;
 
-use crate::cli::{Scratch, message};
+use crate::cli::{Scratch, entry, message};
 use crate::write::scene::{append_like_an_agent, appended, bytes, dead_pid, forked, lines, names, untouched};
 
 /// A session of version 2.
@@ -67,7 +67,21 @@ impl Stale {
         };
         let mut ids = IdsAndTime { now: &|| "2026-01-05T10:00:00.000Z".to_owned(), fresh: &mut fresh };
         let edit = LabelEdit { target: "u1".to_owned(), name: Some("mark".to_owned()) };
-        commit.write(&self.session, &mut ids, &mut |draft: &mut Draft<'_>| edit.append(draft))
+        commit.write(&self.session, &mut ids, &mut |draft: &mut Draft<'_>, _: &GrownSession<'_>| edit.append(draft))
+    }
+
+    /// Sets a label, taken from others if it `moves`. Returns the entries that it is taken from, how many others keep
+    /// it, and how many lines are written.
+    fn set(&self, target: &str, name: &str, moves: bool) -> (Vec<String>, usize, usize) {
+        let wait = LockWait { timeout: Duration::from_millis(500), now: &|| 1_767_607_201_000, stop: &|| None };
+        let file = SessionFile { path: &self.path, options: WriteOptions { wait, force: false }, jobs: 1 };
+        let mut ids = ["0000000a", "0000000b", "0000000c", "0000000d"].into_iter().map(str::to_owned);
+        let mut fresh = || ids.next().unwrap();
+        let mut ids = IdsAndTime { now: &|| "2026-01-05T10:00:00.000Z".to_owned(), fresh: &mut fresh };
+        let edits = [LabelEdit { target: target.to_owned(), name: Some(name.to_owned()) }];
+        let (labels, done) = label::write(&edits, moves, file, &self.session, Anchor::Leaf, &mut ids).unwrap();
+        let [label] = &labels[..] else { panic!("{labels:?}") };
+        (label.taken_from.clone(), label.namesakes, done.map_or(0, |done| done.ids.len()))
     }
 
     /// Replaces the file that was read by another one, as agents rewrite sessions.
@@ -112,6 +126,63 @@ fn more_than_a_megabyte_added_by_others_is_seen() {
     append_like_an_agent(&stale.path, &message("c2", "c1", "user", "last"));
     let now = bytes(&stale.scratch);
     assert_eq!(stale.is_done(stale.label(Anchor::Leaf), &now)["parentId"], "c2");
+}
+
+/// What others do meanwhile to a session in which `u1` is `x`: `ENTRY=NAME` labels, `ENTRY=` clears, `ENTRY` is a new
+/// entry. Then the label that is set, and what comes of it: the entries that it is taken from, how many others keep
+/// it, and how many lines are written.
+const LABELLED_MEANWHILE: &[(&str, &str, &str)] = &[
+    ("a1=green", "move u2=green", "taken a1 others 0 lines 2"),
+    ("a1=green b1=green a1=red", "move u2=green", "taken b1 others 0 lines 2"),
+    ("c1 c1=green b2=green", "move u2=green", "taken b2 c1 others 0 lines 3"),
+    ("u1=", "move u2=x", "taken - others 0 lines 1"),
+    ("u2=green b1=green", "move u2=green", "taken b1 others 0 lines 1"),
+    ("gone=green", "move u2=green", "taken - others 0 lines 1"),
+    ("gone=green gone", "move u2=green", "taken gone others 0 lines 2"),
+    ("a1=x", "u2=x", "taken - others 2 lines 1"),
+    ("u1=y", "u2=x", "taken - others 0 lines 1"),
+    // What others have done by then is not done again.
+    ("u2=green", "u2=green", "taken - others 0 lines 0"),
+    ("u2=green", "move u2=green", "taken - others 0 lines 0"),
+    ("u2=green u2=", "u2=green", "taken - others 0 lines 1"),
+];
+
+#[test]
+fn label_is_taken_from_those_that_have_it_when_it_is_written() {
+    let line = |word: &str| match word.split_once('=') {
+        Some((target, name)) => {
+            let name = if name.is_empty() { String::new() } else { format!(r#","label":"{name}""#) };
+            entry("label", &format!("{target}-{}", name.len()), "b2", &format!(r#""targetId":"{target}"{name}"#))
+        }
+        None => message(word, "b2", "user", "meanwhile"),
+    };
+    for &(done, asked, expected) in LABELLED_MEANWHILE {
+        let old = more(&[line("u1=x")]);
+        let done: Vec<_> = done.split(' ').map(line).collect();
+        // Appended to, or replaced by a longer one.
+        for is_replaced in [false, true] {
+            let stale = Stale::new(Scratch::bytes(&old));
+            if is_replaced {
+                stale.replace(&[&old[..], format!("{}\n", done.join("\n")).as_bytes()].concat());
+            } else {
+                done.iter().for_each(|line| append_like_an_agent(&stale.path, line));
+            }
+            let now = bytes(&stale.scratch);
+            let (moves, edit) = asked.strip_prefix("move ").map_or((false, asked), |edit| (true, edit));
+            let (target, name) = edit.split_once('=').unwrap();
+            let (taken, others, count) = stale.set(target, name, moves);
+            let taken = if taken.is_empty() { "-".to_owned() } else { taken.join(" ") };
+            assert_eq!(format!("taken {taken} others {others} lines {count}"), expected, "{done:?} {asked}");
+            assert_eq!(appended(&now, &bytes(&stale.scratch)).len(), count, "{done:?} {asked}");
+        }
+    }
+    // An unfinished line is closed only if there is something to write.
+    let stale = Stale::new(forked());
+    let now = more(&[line("u2=green"), "{\"type\":".to_owned()]);
+    let now = now.strip_suffix(b"\n").unwrap();
+    fs::write(&stale.path, now).unwrap();
+    assert_eq!(stale.set("u2", "green", false), (Vec::new(), 0, 0));
+    untouched(&stale.scratch, now);
 }
 
 #[test]

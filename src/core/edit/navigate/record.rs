@@ -66,7 +66,7 @@ impl MoveRecord {
             needs: target.iter().chain(position.iter().filter(|_| marks)).cloned().collect(),
         };
         let mut lines = Vec::new();
-        let committed = commit.write(session, ids, &mut |draft| {
+        let committed = commit.write(session, ids, &mut |draft, _| {
             if marks {
                 append_mark(draft, position.as_deref());
             }
