@@ -33,13 +33,13 @@ ENTRY is user:1 (the last prompt), assistant:1, label:NAME, @ (the leaf), or an
 id; ~N after it is N steps up")]
 #[command(after_long_help = "\
 Examples:
-  session-tree list                                 the sessions held here
+  session-tree list                                 the sessions of this folder
   session-tree tree session.jsonl                   the active branch first
   session-tree tree session.jsonl --search timeout  rows with a word
   session-tree context session.jsonl --format llm   what the model would get
   session-tree branch session.jsonl user:1          fork before the last prompt
   session-tree navigate session.jsonl label:ok --save
-  session-tree tree                                 the newest session held here
+  session-tree tree                                 the newest of this folder
   session-tree help                                 commands and topics
 
 SESSION is a file, an id or 4 or more of its first characters, latest (the

@@ -91,7 +91,7 @@ fn sessions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut candidates = paths(typed, is_session);
     let Some(typed) = typed.to_str() else { return candidates };
     if LATEST.starts_with(typed) {
-        candidates.push(CompletionCandidate::new(LATEST).help(Some("the newest session held here".into())));
+        candidates.push(CompletionCandidate::new(LATEST).help(Some("the newest session of this folder".into())));
     }
     let current = folders::current();
     if CURRENT.starts_with(typed) && (current.file.is_some() || current.id.is_some()) {

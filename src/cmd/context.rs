@@ -53,7 +53,9 @@ impl ContextArgs {
             true => None,
             false => self.session.leaf(&session, self.leaf.as_deref())?,
         };
-        let other = self.diff.as_ref().map(|name| self.session.entry(&session, leaf, name)).transpose()?;
+        // Nothing has a name on an empty path: there they are seen from the leaf of the file.
+        let seen_from = if self.root { session.leaf() } else { leaf };
+        let other = self.diff.as_ref().map(|name| self.session.entry(&session, seen_from, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
         let rules = self.sent.rules(self.format.get().api());
         let model = self.sent.model();

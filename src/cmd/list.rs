@@ -16,6 +16,7 @@ use crate::core::entry::Traits;
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming::files::{self, Named, Searched};
+use crate::core::naming::session::is_path;
 use crate::core::read::source::Source;
 use crate::core::search::Query;
 use crate::core::store::list::SessionList;
@@ -24,6 +25,7 @@ use crate::core::store::search;
 use crate::core::store::whole;
 use crate::core::time::Stamp;
 use crate::core::time::when::Period;
+use crate::core::words::shell_word;
 use crate::parallel::Pool;
 use crate::ui::entry::speaker;
 use crate::ui::exit::Exit;
@@ -66,8 +68,13 @@ impl Task for ListArgs {
             Self::total(app, &mut list, &open)?;
             self.cut(&mut list);
         }
-        let is_bad = report(app, &list, &chosen);
-        self.print(app, &list)?;
+        let is_bad = self.report(app, &list, &chosen);
+        // There is nothing to list of a name without a file.
+        list.drop_missing();
+        let first = self.print(app, &list)?;
+        if !is_bad {
+            self.guide(app, &list, query.as_ref().map(|_| first));
+        }
         Ok(match (is_bad, is_found) {
             (true, _) => Exit::CouldNot,
             (false, false) => Exit::SaysNo,
@@ -143,12 +150,17 @@ impl ListArgs {
             if let Some(message) = sessions::unread(list) {
                 app.report.warn(WarningKind::PassedOver, &message, None, None);
             }
-            match list.keep_held(&cwd) {
+            match list.keep_nearest(&cwd) {
                 Some(folder) if folder != cwd => {
-                    app.report.hint(&format!("none is held here: these are of `{}`", folder.display()));
+                    app.report.hint(&format!(
+                        "no session belongs to this folder: these belong to `{}`",
+                        app.screen.tilde(&folder.display().to_string())
+                    ));
                 }
                 Some(_) => {}
-                None => app.report.hint("no session is held here; `--all` lists those of all folders"),
+                None => app
+                    .report
+                    .hint("no session belongs to this folder or to one above it; `--all` lists those of all folders"),
             }
         }
         let period = Period { since: self.since, until: self.until };
@@ -202,7 +214,8 @@ impl ListArgs {
         }
     }
 
-    fn print(&self, app: &App, list: &SessionList) -> Result<()> {
+    /// Prints the list; returns its first row.
+    fn print(&self, app: &App, list: &SessionList) -> Result<Option<usize>> {
         let order = list.place(self.sort, self.flat);
         match self.format.get() {
             Format::Text | Format::Table => {
@@ -214,7 +227,58 @@ impl ListArgs {
             Format::Path => sessions::paths(list, &order, self.null)?,
             Format::Json | Format::Jsonl => sessions::json(list, &order, self.format.get() == Format::Json)?,
         }
-        Ok(())
+        Ok(order.first().map(|placed| placed.row))
+    }
+
+    /// Reports what cannot be read: as an error if it was named, else as a warning. Returns whether any was named.
+    fn report(&self, app: &App, list: &SessionList, chosen: &[usize]) -> bool {
+        let mut is_bad = false;
+        for row in chosen.iter().map(|&at| &list.rows()[at]) {
+            let Err(error) = &row.found else { continue };
+            let mut failure = paths::failure(error, &row.path);
+            if row.is_named {
+                if let Some(text) = self.search.as_deref().filter(|_| row.is_missing() && !is_path(&row.path)) {
+                    let words = shell_word(format!("{text} {}", row.path.display()).as_ref());
+                    failure.hint = Some(format!("several words to search for are one argument: `--search {words}`"));
+                }
+                app.report.failure(&failure);
+                is_bad = true;
+            } else {
+                app.report.warn(WarningKind::Unreadable, &failure.message, Some(&row.path), failure.line);
+            }
+        }
+        is_bad
+    }
+
+    fn is_for_programs(&self) -> bool {
+        !matches!(self.format.get(), Format::Text | Format::Table)
+    }
+
+    /// Prints a hint how to look into what was found, the first of which is in `found`, or where else to look.
+    fn guide(&self, app: &App, list: &SessionList, found: Option<Option<usize>>) {
+        let text = self.search.as_deref().unwrap_or_default();
+        match found {
+            None if list.rows().is_empty() && !self.is_of_agents() => {
+                app.report.hint("without a PATH `list` shows the sessions of this folder, wherever agents keep them");
+            }
+            None => {}
+            Some(None) => {
+                let all = if self.is_of_agents() && !self.all { "; `--all` searches those of all folders" } else { "" };
+                let has = if self.regex { "matches" } else { "has all the words" };
+                app.report.hint(&format!("no session that was searched {has}: {text}{all}"));
+            }
+            // A stream is gone when it was read.
+            Some(Some(row)) if !self.is_for_programs() && list.rows()[row].state.is_some() => {
+                let name = match self.is_of_agents() {
+                    true => sessions::ids(list)[row].clone(),
+                    false => list.rows()[row].path.display().to_string(),
+                };
+                let (name, words) = (shell_word(name.as_ref()), shell_word(text.as_ref()));
+                let regex = if self.regex { " --regex" } else { "" };
+                app.report.hint(&format!("`session-tree tree {name} --search {words}{regex}` shows where"));
+            }
+            Some(Some(_)) => {}
+        }
     }
 }
 
@@ -224,20 +288,4 @@ fn open(stream: Option<&Source>, file: &Named) -> Result<Source, Error> {
         Some(stream) => stream.again(),
         None => Source::session(&file.path),
     }
-}
-
-/// Reports what cannot be read: as an error if it was named, else as a warning. Returns whether any was named.
-fn report(app: &App, list: &SessionList, chosen: &[usize]) -> bool {
-    let mut is_bad = false;
-    for row in chosen.iter().map(|&at| &list.rows()[at]) {
-        let Err(error) = &row.found else { continue };
-        let failure = paths::failure(error, &row.path);
-        if row.is_named {
-            app.report.failure(&failure);
-            is_bad = true;
-        } else {
-            app.report.warn(WarningKind::Unreadable, &failure.message, Some(&row.path), failure.line);
-        }
-    }
-    is_bad
 }

@@ -37,8 +37,8 @@ const SESSION: [(&str, &str); 5] = [
     ("-", "Standard input, for commands that do not write into the session."),
     (
         "latest",
-        "The session that was written to last of those held in the current folder, else in the nearest folder above it \
-         that has some. tree and context take it if none is given.",
+        "The session that was written to last of those that belong to the current folder, else to the nearest folder \
+         above it that has some. tree and context take it if none is given.",
     ),
     ("current", "The session of the agent that runs the command."),
     (

@@ -122,7 +122,9 @@ impl Unread {
             return Ok(());
         }
         let message = format!("there is no session in {}", given.places());
-        Err(Failure::plain(ErrorKind::NotFound, message, None).into())
+        let hint =
+            "agents keep sessions in folders of their own: `list` shows those of this folder, `latest` is the newest";
+        Err(Failure::plain(ErrorKind::NotFound, message, Some(hint.to_owned())).into())
     }
 }
 

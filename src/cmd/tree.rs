@@ -1,6 +1,5 @@
 //! `tree`: prints the tree.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +23,7 @@ use crate::ui::report::AboutFile;
 
 use args::Format;
 pub use args::TreeArgs;
-use printer::Printer;
+use printer::{OneOfSeveral, Printer};
 
 mod args;
 mod follow;
@@ -65,7 +64,7 @@ impl Task for TreeArgs {
 }
 
 impl TreeArgs {
-    /// Prints what was asked for of the session that `load` reads; `file` is its path, if it is one of several.
+    /// Prints what was asked for of the session that `load` reads; `one` is how it is called, if it is one of several.
     /// Returns whether it is shown: a search may find nothing in it.
     fn show(
         &self,
@@ -73,7 +72,7 @@ impl TreeArgs {
         query: Option<&Query>,
         output: &mut Output,
         jobs: usize,
-        file: Option<&Path>,
+        one: Option<OneOfSeveral<'_>>,
         load: impl FnOnce(LoadOptions<'_>) -> Result<Session>,
     ) -> Result<bool> {
         let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
@@ -99,7 +98,8 @@ impl TreeArgs {
             false => self.session.leaf(&session, self.leaf.as_deref())?,
         };
         let bodies = Bodies::new(&session);
-        let mut printer = Printer { app, args: self, session: &session, leaf, query, bodies, output, jobs, file };
+        let (file, id) = (one.map(|one| one.file), one.map_or("", |one| one.id));
+        let mut printer = Printer { app, args: self, session: &session, leaf, query, bodies, output, jobs, file, id };
         if !shows_view {
             printer.entries()?;
             return Ok(true);

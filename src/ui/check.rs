@@ -250,9 +250,9 @@ impl Findings {
             Mending::Impossible => return None,
             Mending::Offered => match (self.safe, self.guesses) {
                 (0, 0) => return None,
-                (safe, 0) => format!("`--fix` can mend {safe} of them"),
-                (0, guesses) => format!("`--fix --unsafe-fixes` can mend {guesses} of them, by a guess"),
-                (safe, guesses) => format!("`--fix` can mend {safe} of them, `--unsafe-fixes` {guesses} more"),
+                (safe, 0) => format!("{safe} of them can be mended with `--fix`"),
+                (0, guesses) => format!("{guesses} of them can be mended with `--fix --unsafe-fixes`, by a guess"),
+                (safe, guesses) => format!("{safe} of them can be mended with `--fix`, {guesses} more with `--unsafe-fixes`"),
             },
             Mending::Safe if self.guesses > 0 => {
                 let done = if done.is_empty() { String::new() } else { format!("{done}; ") };

@@ -49,7 +49,9 @@ pub(super) fn facts(leaf: Option<&str>, state: &Settings, Size { messages, token
 
 /// Draws the path of a session that was not named by its path.
 pub(crate) fn file(screen: &Screen, path: &Path) -> String {
-    rows(screen, &[("session", path.display().to_string())])
+    // A path is of no use if it is not whole.
+    let whole = Screen { width: None, ..screen.clone() };
+    rows(&whole, &[("session", screen.tilde(&path.display().to_string()))])
 }
 
 /// Draws facts, one per row, each after its name.

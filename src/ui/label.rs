@@ -52,7 +52,7 @@ impl LabelReport<'_> {
             report.hint(&format!("`tree` hides entry {} unless `--filter labeled-only` or `all`", edit.target));
         }
         if self.was_found {
-            output.text(&format!("in {}\n", escape::line(&self.path.display().to_string())))?;
+            output.text(&format!("in {}\n", escape::line(&screen.tilde(&self.path.display().to_string()))))?;
         }
         output.finish()
     }

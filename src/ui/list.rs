@@ -32,6 +32,8 @@ pub struct Listing<'s> {
     screen: &'s Screen,
     frame: Frame,
     columns: Vec<Column>,
+    /// The headings of columns that are left out first where there is no room, in this order.
+    spare: &'static [&'static str],
     /// The columns that are shown; empty before the first rows.
     shown: Vec<ShownColumn>,
     is_begun: bool,
@@ -85,12 +87,22 @@ impl<'s> Listing<'s> {
     pub fn new(columns: &[Column], screen: &'s Screen) -> Self {
         let has_borders = screen.is_terminal && !screen.paint.in_words;
         let frame = if has_borders { Frame::Borders } else { Frame::Headings };
-        Self { screen, frame, columns: columns.to_vec(), shown: Vec::new(), is_begun: false }
+        Self { screen, frame, columns: columns.to_vec(), spare: &[], shown: Vec::new(), is_begun: false }
     }
 
     /// Returns the table without headings and borders.
     pub(crate) fn bare(self) -> Self {
         Self { frame: Frame::Nothing, ..self }
+    }
+
+    /// Returns the table without borders.
+    pub(crate) fn unframed(self) -> Self {
+        Self { frame: Frame::Headings, ..self }
+    }
+
+    /// Returns the table that leaves out columns with these headings first where there is no room, in this order.
+    pub(crate) fn sparing(self, spare: &'static [&'static str]) -> Self {
+        Self { spare, ..self }
     }
 
     /// Sets the widths by the first rows; later calls do nothing.
@@ -114,13 +126,16 @@ impl<'s> Listing<'s> {
         self.share();
     }
 
-    /// Removes what has no room: first the borders, then columns in the middle, the widest first, since half
-    /// a date is of no use. The first column stays, and is whole as long as possible.
+    /// Removes what has no room: first the borders, then columns that can be spared, then others in the middle, the
+    /// widest first, since half a date is of no use. The first column stays, and is whole as long as possible.
     fn make_room(&mut self) {
         let Some(width) = self.screen.width else { return };
         while self.shown.len() > 1 && self.shown.iter().map(|shown| shown.needs()).sum::<usize>() + self.gaps() > width
         {
-            let middle = (1..self.shown.len() - 1).rev().max_by_key(|&at| self.shown[at].needs());
+            let middle = 1..self.shown.len() - 1;
+            let at = |name: &&str| middle.clone().find(|&at| self.shown[at].column.heading() == *name);
+            let spare = self.spare.iter().find_map(at);
+            let middle = spare.or_else(|| middle.clone().rev().max_by_key(|&at| self.shown[at].needs()));
             if self.frame == Frame::Borders {
                 self.frame = Frame::Headings;
             } else if let Some(widest) = middle {

@@ -13,6 +13,7 @@ use super::screen::Screen;
 use crate::core::edit::navigate::{Landmark, Move, MoveOutcome, MoveView};
 use crate::core::entry::prompt::Prompt;
 use crate::core::naming::agent::Agent;
+use crate::core::naming::session::is_path;
 use crate::core::session::{NodeId, Session};
 use crate::core::words::{counted, shell_word};
 
@@ -147,7 +148,10 @@ impl MoveReport<'_> {
         }
         if !self.outcome.ids().is_empty() {
             rows.push(("written", escape::line(&self.outcome.ids().join(", ")).into_owned()));
-            rows.extend(self.was_found.then(|| (FILE, escape::line(&self.path.display().to_string()).into_owned())));
+            rows.extend(
+                self.was_found
+                    .then(|| (FILE, escape::line(&screen.tilde(&self.path.display().to_string())).into_owned())),
+            );
         }
         if let (Some(label), Some(was)) = (self.label, self.was()) {
             rows.push(("label", escape::line(&format!("[{label}] (was [{was}])")).into_owned()));
@@ -185,8 +189,13 @@ impl MoveReport<'_> {
             _ if self.is_dry => "nothing was done; `--save` instead of `--dry-run` saves the move".to_owned(),
             // Going back to a message would take it back.
             Some(old) if is_written && !self.view.from.goes_to_editor => {
-                let path = shell_word(self.path.as_os_str());
-                format!("{goes_on}; `session-tree navigate {path} {old} --save` goes back")
+                // Who named it by an id can do so again, and the path stands there once already.
+                let id = &self.session.header.id;
+                let name = match self.was_found && !is_path(Path::new(id)) {
+                    true => shell_word(id.as_ref()),
+                    false => shell_word(self.path.as_os_str()),
+                };
+                format!("{goes_on}; `session-tree navigate {name} {old} --save` goes back")
             }
             _ if is_written => goes_on,
             _ => {

@@ -7,6 +7,7 @@ use crate::core::error::ErrorKind;
 use crate::core::naming::entry::PREFIX;
 use crate::core::naming::leaf::{CountedTurn, LEAF};
 use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession};
+use crate::core::naming::short::short_ids;
 use crate::core::time;
 
 /// How many sessions an error lists.
@@ -51,7 +52,7 @@ pub(crate) fn failure(
             (nothing, format!("its file is {}", path.display()))
         }
         Meaning::NotCurrent => {
-            let hint = "an agent sets them for what it runs; `latest` is the newest session held in this folder";
+            let hint = "an agent sets them for what it runs; `latest` is the newest session of this folder";
             ("no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set".to_owned(), hint.to_owned())
         }
         Meaning::UnknownCurrent(id) => {
@@ -66,7 +67,7 @@ pub(crate) fn failure(
         Meaning::None(near) => (nothing, did_you_mean(near)),
         Meaning::Elsewhere(kept) => {
             let hint = format!("the newest elsewhere is {}", row(kept, now, "of ", kept.cwd.as_deref()));
-            (format!("no session was held in `{}` or above it", cwd.display()), hint)
+            (format!("no session belongs to `{}` or a folder above it", cwd.display()), hint)
         }
         Meaning::Nowhere if name == LATEST => ("there is no session at all".to_owned(), nowhere(store)),
         Meaning::Nowhere => (nothing, nowhere(store)),
@@ -106,13 +107,16 @@ fn nowhere(store: &SessionStore) -> String {
 
 fn ambiguous(name: &str, found: &[StoredSession], now: i64, title: &dyn Fn(&Path) -> String) -> Failure {
     let head = format!("`{name}` matches {} sessions:", found.len());
-    let listed = found.iter().take(LISTED);
-    let rows = listed.map(|kept| format!("  {}", row(kept, now, "", Some(&title(&kept.path)))));
+    let ids = short_ids(&found.iter().map(|kept| &*kept.id).collect::<Vec<_>>());
+    let is_copied = found.iter().all(|kept| kept.id == found[0].id);
+    // What can be typed comes before the path, which may be long.
+    let id = |id: &String| if is_copied { String::new() } else { format!("{id}  ") };
+    let listed = found.iter().zip(&ids).take(LISTED);
+    let rows = listed.map(|(kept, own)| format!("  {}{}", id(own), row(kept, now, "", Some(&title(&kept.path)))));
     let more = found.len().saturating_sub(LISTED);
     let more = (more > 0).then(|| format!("  and {more} more"));
     let lines: Vec<_> = std::iter::once(head).chain(rows).chain(more).collect();
-    let is_copied = found.iter().all(|kept| kept.id == found[0].id);
-    let hint = if is_copied { "they have one id: give a path" } else { "give more characters, or a path" };
+    let hint = if is_copied { "they have one id: give a path" } else { "give one of these ids, or a path" };
     Failure { lines: lines.clone(), ..Failure::plain(ErrorKind::Ambiguous, lines.join("\n"), Some(hint.to_owned())) }
 }
 
@@ -164,7 +168,8 @@ mod tests {
         let found: Vec<_> = (0..13).map(|at| kept(&format!("/{at}"), &format!("aaaa{at}"), at)).collect();
         let (_, message, hint) = refuse("aaaa", &Meaning::Many(found), &store());
         assert_eq!(message.lines().skip(LISTED + 1).collect::<Vec<_>>(), ["  and 3 more"]);
-        assert_eq!(hint, "give more characters, or a path");
+        assert_eq!(hint, "give one of these ids, or a path");
+        assert!(message.starts_with("`aaaa` matches 13 sessions:\n  aaaa0  /0  just now  on /0\n  aaaa1"), "{message}");
     }
 
     #[test]
@@ -182,14 +187,14 @@ mod tests {
             (
                 "latest",
                 Meaning::Elsewhere(kept("/a", "aaaa1", 120)),
-                "no session was held in `/work` or above it",
+                "no session belongs to `/work` or a folder above it",
                 "the newest elsewhere is /a  2 h ago  of /shop",
             ),
             (
                 "current",
                 Meaning::NotCurrent,
                 "no session is current: neither PI_SESSION_FILE nor PI_SESSION_ID is set",
-                "an agent sets them for what it runs; `latest` is the newest session held in this folder",
+                "an agent sets them for what it runs; `latest` is the newest session of this folder",
             ),
             (
                 "current",

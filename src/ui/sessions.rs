@@ -14,6 +14,7 @@ use super::screen::Screen;
 use super::stats::AmountsRow;
 use crate::core::context::usage::whole;
 use crate::core::error::Error;
+use crate::core::naming::short::short_ids;
 use crate::core::store::arrange::PlacedRow;
 use crate::core::store::list::SessionList;
 use crate::core::store::row::{SessionHead, SessionRow};
@@ -22,10 +23,13 @@ use crate::core::words::counted;
 
 /// The most levels of forks that are drawn.
 const LEVELS: usize = 12;
-/// The fewest characters of an id that are shown.
-const FEWEST: usize = 8;
 /// The widest id that others are aligned with.
 const LONGEST_ID: usize = 36;
+
+/// The columns that are left out where there is no room, in this order: where and when a session was is asked
+/// for more than its numbers.
+const SPARE: [&str; 9] =
+    ["models", "branches", "entries", "size", "messages", "turns", "cost", "folder", "written (UTC)"];
 
 /// The rows of a list, to be drawn for people.
 #[derive(Debug)]
@@ -56,7 +60,7 @@ impl SessionsTable<'_> {
 
     fn rows(&self, output: &mut Output) -> io::Result<()> {
         let has_folder = self.list.has_several_folders();
-        let ids = short_ids(self.list);
+        let ids = ids(self.list);
         let row = |placed: &PlacedRow| &self.list.rows()[placed.row];
         let width = |text: &dyn Fn(&PlacedRow) -> String| {
             self.order.iter().map(|placed| fit::width(&escape::line(&text(placed)))).max().unwrap_or(0)
@@ -74,9 +78,10 @@ impl SessionsTable<'_> {
             columns.push(Column::Text("folder", 0));
         }
         columns.push(Column::Text("title", 0));
-        let mut listing = Listing::new(&columns, self.screen);
+        let mut listing = Listing::new(&columns, self.screen).sparing(&SPARE);
         if !self.has_headings {
-            listing = listing.bare();
+            // Numbers without headings say nothing.
+            listing = if self.is_long { listing.unframed() } else { listing.bare() };
         }
         let folder = columns.len() - 2;
         for piece in self.order.chunks(CHUNK) {
@@ -115,7 +120,7 @@ impl SessionsTable<'_> {
             Ok(head) => {
                 head.title.clone().or_else(|| head.first_prompt.clone()).unwrap_or_else(|| "(no prompt)".into())
             }
-            Err(error) => format!("{}: {error}", row.path.display()),
+            Err(error) => format!("{}: {error}", self.screen.tilde(&row.path.display().to_string())),
         };
         if self.screen.paint.in_words && depth > 0 {
             return format!("fork, depth {depth}: {}", self.screen.tilde(&words));
@@ -146,6 +151,12 @@ impl SessionsTable<'_> {
     }
 }
 
+/// Returns as much of the id of each row as names it among all others.
+pub(crate) fn ids(list: &SessionList) -> Vec<String> {
+    let ids = list.rows().iter().map(|row| row.head().map_or("-", |head| &head.id));
+    short_ids(&ids.collect::<Vec<_>>())
+}
+
 /// Returns the numbers of a session that was read whole; empty ones for others.
 fn totals(row: &SessionRow) -> [String; 5] {
     let Some(totals) = &row.totals else { return Default::default() };
@@ -171,22 +182,6 @@ fn size(row: &SessionRow) -> String {
 
 fn stamp(ms: Option<i64>) -> Stamp {
     ms.map_or(Stamp::Absent, Stamp::Other)
-}
-
-/// Returns as much of the id of each row as names it among all others, at least eight characters.
-fn short_ids(list: &SessionList) -> Vec<String> {
-    let ids: Vec<_> = list.rows().iter().map(|row| row.head().map_or("-", |head| &head.id)).collect();
-    let mut sorted: Vec<_> = (0..ids.len()).collect();
-    sorted.sort_unstable_by_key(|&at| ids[at]);
-    let mut lengths = vec![FEWEST; ids.len()];
-    for pair in sorted.windows(2) {
-        let (a, b) = (ids[pair[0]], ids[pair[1]]);
-        let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-        for &at in pair {
-            lengths[at] = lengths[at].max(common + 1);
-        }
-    }
-    ids.into_iter().zip(lengths).map(|(id, length)| id.chars().take(length).collect()).collect()
 }
 
 /// Returns what to say of files that the system does not let be read, if there are any.

@@ -10,6 +10,7 @@ use super::list::{Column, Listing};
 use super::screen::Screen;
 use crate::core::context::stats::{MessageGroup, Stats};
 use crate::core::context::usage::{Amounts, whole};
+use crate::core::naming::short::short_ids;
 use crate::core::session::Session;
 use crate::core::store::totals::EntryCounts;
 use crate::core::tree::walk;
@@ -22,6 +23,10 @@ pub(super) fn facts(session: &Session, part: MeasuredPart<'_>, stats: &Stats) ->
         MeasuredPart::AllBranches => ("branches", format!("all {}", walk::tips(session).len())),
     };
     let mut facts = vec![first, ("messages", format!("{}, about {} tokens", stats.all.messages, stats.all.tokens))];
+    if let Some(request) = stats.request {
+        let tokens = counted(whole(request.tokens), "token", "tokens");
+        facts.push(("last sent", format!("{tokens}, as {} records", session.id(request.node))));
+    }
     if let Some(compaction) = stats.compaction {
         let before = compaction.tokens_before.map(|tokens| format!(", at {tokens} tokens")).unwrap_or_default();
         facts.push(("compacted", format!("by {}{before}", session.id(compaction.node))));
@@ -57,12 +62,11 @@ pub(crate) struct StatsLine([String; 6]);
 impl StatsLine {
     /// Makes the line of a session by its title.
     pub(crate) fn new(session: &Session, title: &str, stats: &Stats, screen: &Screen) -> Self {
-        let id: String = session.header.id.chars().take(8).collect();
         let title = if title.is_empty() { "(no name)".to_owned() } else { screen.tilde(title) };
         let (used, cost) = amounts(&stats.usage.all);
         let size = [stats.all.messages.to_string(), stats.all.tokens.to_string()];
         let [messages, tokens] = size;
-        Self([escape::line(&id).into_owned(), messages, tokens, used, cost, escape::line(&title).into_owned()])
+        Self([session.header.id.clone(), messages, tokens, used, cost, escape::line(&title).into_owned()])
     }
 }
 
@@ -75,7 +79,9 @@ fn amounts(usage: &Amounts) -> (String, String) {
 pub(crate) fn lines(lines: Vec<StatsLine>, sum: &EntryCounts, screen: &Screen) -> String {
     let (used, cost) = amounts(&sum.usage);
     let words = format!("{}, shared entries counted once", counted(lines.len(), "session", "sessions"));
+    let ids = short_ids(&lines.iter().map(|StatsLine([id, ..])| &**id).collect::<Vec<_>>());
     let mut rows: Vec<_> = lines.into_iter().map(|StatsLine(cells)| cells.to_vec()).collect();
+    rows.iter_mut().zip(ids).for_each(|(row, id)| row[0] = escape::line(&id).into_owned());
     rows.push(vec!["sum".to_owned(), String::new(), String::new(), used, cost, words]);
     let widest = |at: usize| rows.iter().map(|row| fit::width(&row[at])).max().unwrap_or(0);
     let columns = [
@@ -150,7 +156,14 @@ pub(crate) struct StatsRow<'a> {
     tokens: u64,
     parts: Vec<PartRow<'a>>,
     usage: UsageRow<'a>,
+    last_request: Option<RequestRow<'a>>,
     compaction: Option<CompactionRow<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct RequestRow<'a> {
+    id: &'a str,
+    tokens: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -246,6 +259,9 @@ impl<'a> StatsRow<'a> {
                 sources: sources.collect(),
                 left_out: usage.odd,
             },
+            last_request: stats
+                .request
+                .map(|request| RequestRow { id: session.id(request.node), tokens: whole(request.tokens) }),
             compaction,
         }
     }

@@ -74,6 +74,8 @@ struct TipText {
     id: String,
     when: String,
     messages: usize,
+    /// Whether these are only those since a fork.
+    is_fork: bool,
     turns: usize,
     cost: f64,
     dot: &'static str,
@@ -93,6 +95,7 @@ fn texts(bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> Result<Vec<T
             id: escape::line(&ids.of(tip.node)).into_owned(),
             when: time::minute(session.stamp(tip.node)),
             messages: tip.own.messages,
+            is_fork: tip.fork.is_some(),
             turns: tip.own.turns,
             cost: tip.own.usage.cost,
             dot: match screen.paint {
@@ -146,19 +149,23 @@ pub(crate) fn table(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], 
 /// # Errors
 /// As [`table`].
 pub(crate) fn rows(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], screen: &Screen) -> anyhow::Result<()> {
-    // If the words have less room than this, the time of day is removed, then the word `messages`, then the
-    // date.
+    // If the words have less room than this, what the messages are counted from is removed, then the time of day,
+    // then the word `messages`, then the date.
     const FEW: usize = 24;
+    const SINCE: &str = " messages since fork";
+    const MESSAGES: usize = " messages  ".len();
     let tips = texts(bodies, tips, screen)?;
     let [ids, digits] = widths(&tips);
     let dots = if tips.iter().any(|tip| !tip.dot.is_empty()) { 2 } else { 0 };
+    let units = if tips.iter().any(|tip| tip.is_fork) { SINCE.len() + 2 } else { MESSAGES };
     let words = tips.iter().map(|tip| fit::width(&tip.label) + fit::width(&tip.words)).max().unwrap_or(0);
-    let mut columns = [ids + 2, "2026-01-31 10:00  ".len(), digits, " messages  ".len(), dots, words];
+    let mut columns = [ids + 2, "2026-01-31 10:00  ".len(), digits, units, dots, words];
     fit::share(
         &mut columns,
         screen.room(),
         &[
             Shrink::ByColumn(5, FEW),
+            Shrink::AtOnce(3, MESSAGES),
             Shrink::AtOnce(1, 12),
             Shrink::AtOnce(3, 2),
             Shrink::ByColumn(5, 8),
@@ -166,10 +173,11 @@ pub(crate) fn rows(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], s
         ],
     );
     let [_, dates, _, units, ..] = columns;
-    for TipText { id, when, messages, dot, label, words, ink, .. } in &tips {
+    for TipText { id, when, messages, is_fork, dot, label, words, ink, .. } in &tips {
         if screen.paint.in_words {
             let size = counted(*messages, "message", "messages");
-            let row = [id.clone(), when.clone(), format!("{size}, {dot}{label}{words}")];
+            let since = if *is_fork { " since the fork" } else { "" };
+            let row = [id.clone(), when.clone(), format!("{size}{since}, {dot}{label}{words}")];
             let row = row.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
             output.text(&screen.row([(Ink::Plain, &*row)]))?;
             continue;
@@ -181,6 +189,8 @@ pub(crate) fn rows(output: &mut Output, bodies: &mut Bodies<'_>, tips: &[Tip], s
             (true, 1) => " message",
             (true, _) => " messages",
         };
+        let since = if *is_fork && units > MESSAGES { " since fork" } else { "" };
+        let unit = format!("{unit}{since}");
         output.text(&screen.row([
             (Ink::Dim, &**id),
             (Ink::Plain, &*pad),

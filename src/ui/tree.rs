@@ -102,8 +102,8 @@ impl<'s> TreeText<'s> {
         Self { session, rows, screen, ids, id_columns, levels: room.clamp(1, LEVELS), glyphs, depths, query: None }
     }
 
-    /// Draws the line above the rows.
-    pub fn heading(&self, name: &str, entries: usize, branches: usize) -> String {
+    /// Draws the line above the rows; `id` is what is shown of that of the session, eight characters if it is empty.
+    pub fn heading(&self, name: &str, id: &str, entries: usize, branches: usize) -> String {
         let between = self.glyphs.between;
         let fact = |fact: &str| match fact {
             "" => String::new(),
@@ -111,7 +111,7 @@ impl<'s> TreeText<'s> {
         };
         let header = &self.session.header;
         let name = if name.is_empty() { "(no name)".to_owned() } else { self.screen.tilde(name) };
-        let id: String = header.id.chars().take(8).collect();
+        let id = if id.is_empty() { header.id.chars().take(8).collect() } else { id.to_owned() };
         let size = format!("{}, {}", counted(entries, "entry", "entries"), counted(branches, "branch", "branches"));
         let folder = self.screen.tilde(header.cwd.as_deref().unwrap_or_default());
         let version = format!("v{}", self.session.version);

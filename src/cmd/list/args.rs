@@ -12,14 +12,14 @@ use crate::core::store::arrange::SortKey;
 
 /// List sessions, the newest first
 ///
-/// Without PATH, lists the sessions that are held in this folder, else in the nearest folder above it
+/// Without PATH, lists the sessions that belong to this folder, else to the nearest folder above it
 /// that has some; with PATH, those in files and folders. A fork stands below its parent, and a family
 /// where its newest session does. Names and prompts come from the start and the end of each file;
 /// --long reads the files whole.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  session-tree list                          those held in this folder
+  session-tree list                          those of this folder
   session-tree list --all --limit 20         those of all folders
   session-tree list --all --search 'retry deadline'
   session-tree list sessions --long          with messages, turns and cost

@@ -26,7 +26,7 @@ use crate::core::tree::view::Scope;
 #[command(after_long_help = super::super::naming("\
 Examples:
   session-tree tree session.jsonl                     the conversation
-  session-tree tree                                   the newest one held here
+  session-tree tree                                   the newest of this folder
   session-tree tree session.jsonl --filter user-only  only the prompts
   session-tree tree session.jsonl --branches          its forks and their ends
   session-tree tree session.jsonl --tips              one row per branch

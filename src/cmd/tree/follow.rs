@@ -118,5 +118,5 @@ fn printer<'v>(
 ) -> Printer<'v> {
     let session = followed.session();
     let (leaf, bodies) = (session.leaf(), Bodies::new(session));
-    Printer { app, args, session, leaf, query, bodies, output, jobs: app.jobs, file: None }
+    Printer { app, args, session, leaf, query, bodies, output, jobs: app.jobs, file: None, id: "" }
 }

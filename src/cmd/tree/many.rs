@@ -8,10 +8,14 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::args::{Format, TreeArgs};
+use super::printer::OneOfSeveral;
+use crate::cmd::Task;
 use crate::cmd::sessions::Unread;
 use crate::cmd::{App, paths, world};
 use crate::core::error::problem::Problem;
 use crate::core::naming::files::Named;
+use crate::core::naming::session::front;
+use crate::core::naming::short::short_ids;
 use crate::core::read::load::LoadOptions;
 use crate::core::search::Query;
 use crate::core::session::Session;
@@ -37,7 +41,11 @@ pub(super) fn run(args: &TreeArgs, app: &App, query: Option<&Query>) -> Result<E
     // An interrupted run closes its document, and takes its bar from the terminal.
     world::prepare_document()?;
     let (is_terminal, all) = (several.output.is_terminal(), files.iter().map(Named::len).sum());
-    let print = |at: usize| print(args, app, query, &files[at], paths::threads(app, &files[at], all), is_terminal);
+    let ids = ids(args, app, &files)?;
+    let print = |at: usize| {
+        let one = OneOfSeveral { file: args.sessions.name(&files[at].path), id: &ids[at] };
+        print(args, app, query, (&files[at], one), paths::threads(app, &files[at], all), is_terminal)
+    };
     let jobs = app.jobs.min(files.len()).max(1);
     let pool = Pool::new(jobs, jobs.saturating_mul(AHEAD));
     let doing = if query.is_some() { "searching" } else { "reading" };
@@ -51,12 +59,23 @@ pub(super) fn run(args: &TreeArgs, app: &App, query: Option<&Query>) -> Result<E
     several.finish(query.is_some(), done)
 }
 
+/// Returns as much of the id of each session as tells it apart from the others, where ids are printed; empty for
+/// what is no file.
+fn ids(args: &TreeArgs, app: &App, files: &[Named]) -> Result<Vec<String>> {
+    if args.is_json() {
+        return Ok(vec![String::new(); files.len()]);
+    }
+    let read = |file: &Named, _| file.state.and_then(|_| front(&file.path).ok()).map(|(_, start)| start.header.id);
+    let ids: Vec<_> = paths::each(app, "reading", files, read)?.into_iter().map(Option::unwrap_or_default).collect();
+    Ok(short_ids(&ids.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
 /// Prints one session to be written later. Runs on any thread.
 fn print(
     args: &TreeArgs,
     app: &App,
     query: Option<&Query>,
-    file: &Named,
+    (file, one): (&Named, OneOfSeveral<'_>),
     jobs: usize,
     is_terminal: bool,
 ) -> Result<Printed> {
@@ -75,7 +94,7 @@ fn print(
         problems = session.problems.list();
         Ok(session)
     };
-    let is_shown = args.show(app, query, &mut output, jobs, Some(args.sessions.name(&file.path)), load)?;
+    let is_shown = args.show(app, query, &mut output, jobs, Some(one), load)?;
     Ok(if is_shown { Printed { kept: Some(output.kept()?), problems } } else { nothing })
 }
 

@@ -28,6 +28,17 @@ pub(super) struct Printer<'v> {
     pub(super) jobs: usize,
     /// The file, if the session is one of several: then what is printed names it.
     pub(super) file: Option<&'v Path>,
+    /// What is shown of its id then, so that it is told apart from the others.
+    pub(super) id: &'v str,
+}
+
+/// A session that is one of several.
+#[derive(Clone, Copy)]
+pub(super) struct OneOfSeveral<'v> {
+    /// What its file is called.
+    pub(super) file: &'v Path,
+    /// As much of its id as tells it apart from the others; empty if that is not known.
+    pub(super) id: &'v str,
 }
 
 impl Printer<'_> {
@@ -38,7 +49,7 @@ impl Printer<'_> {
         }
         let title = self.bodies.title()?;
         let branches = walk::tips(self.session).len();
-        Ok(self.output.text(&text.heading(&title, self.session.count(), branches))?)
+        Ok(self.output.text(&text.heading(&title, self.id, self.session.count(), branches))?)
     }
 
     /// Begins the document of the session; if it is one of several, as an object with the rest as `member`.

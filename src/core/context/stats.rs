@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::message;
 use super::usage::{self, Usage};
 use crate::core::context::{Context, ContextMessage, builder, held};
-use crate::core::entry::{Entry, usage as recorded};
+use crate::core::entry::{Entry, Role, usage as recorded};
 use crate::core::error::Result;
 use crate::core::json::Raw;
 use crate::core::session::body::Bodies;
@@ -70,8 +70,19 @@ pub struct Stats {
     pub parts: Vec<MessageGroup>,
     /// The usage along the path, or of all branches, also of entries that are no longer in the context.
     pub usage: Usage,
+    /// What the last answer records of its request; `None` for all branches.
+    pub request: Option<RequestSize>,
     /// What the compaction in force keeps out, if there is one.
     pub compaction: Option<CompactionSize>,
+}
+
+/// The tokens of a request, as its answer records them: with the agent's own system prompt and tools.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RequestSize {
+    /// The answer.
+    pub node: NodeId,
+    /// All tokens that were sent, also those from a cache.
+    pub tokens: f64,
 }
 
 /// Returns the size of messages, measured on up to `jobs` threads.
@@ -93,13 +104,32 @@ pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Resul
     let hidden = held::hidden(bodies, context)?;
     let hidden_messages = hidden.as_ref().map_or(&[][..], |hidden| &hidden.messages);
     let path = walk::path(bodies.session(), context.leaf);
+    let request = request(bodies, &path, hidden.as_ref().map(|hidden| hidden.compaction))?;
     let (sizes, usage) = sums(bodies, path, &context.messages, hidden_messages, jobs)?;
     let mut compaction = None;
     if let Some(node) = hidden.map(|hidden| hidden.compaction) {
         let tokens_before = usage::tokens(bodies.entry(node)?.get("tokensBefore"));
         compaction = Some(CompactionSize { node, hidden: sizes.hidden, tokens_before });
     }
-    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction })
+    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, request, compaction })
+}
+
+/// Returns what the last answer on a path records of its request. What was sent before the compaction in force says
+/// nothing of the context.
+fn request(bodies: &mut Bodies<'_>, path: &[NodeId], compaction: Option<NodeId>) -> Result<Option<RequestSize>> {
+    let session = bodies.session();
+    for &node in path.iter().rev().take_while(|&&node| Some(node) != compaction) {
+        let traits = session.traits(node);
+        if traits.role != Role::Assistant {
+            continue;
+        }
+        let amounts = recorded::of(bodies.entry(node)?, traits).and_then(|found| found.amounts).unwrap_or_default();
+        let tokens = amounts.input + amounts.cache_read + amounts.cache_write;
+        if tokens > 0.0 {
+            return Ok(Some(RequestSize { node, tokens }));
+        }
+    }
+    Ok(None)
 }
 
 /// Measures all branches of a session, each entry once, whatever compactions hide.
@@ -108,7 +138,7 @@ pub(crate) fn measure_all(bodies: &mut Bodies<'_>, jobs: usize) -> Result<Stats>
     let nodes: Vec<_> = session.nodes().filter(|&node| !session.is_mark(node)).collect();
     let messages = builder::every(bodies, &nodes)?;
     let (sizes, usage) = sums(bodies, nodes, &messages, &[], jobs)?;
-    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, compaction: None })
+    Ok(Stats { all: sizes.all, parts: sizes.parts(), usage, request: None, compaction: None })
 }
 
 /// Sums up the usage that some entries record, and the sizes of messages, shown and hidden ones. Messages that these

@@ -10,3 +10,4 @@ pub(crate) mod leaf;
 pub mod offer;
 pub mod session;
 pub(crate) mod settings;
+pub(crate) mod short;

@@ -70,6 +70,12 @@ impl SessionList {
         self.listed.retain(|&at| rows[at].is_named && rows[at].found.is_err() || is_wanted(at, &rows[at]));
     }
 
+    /// Drops the rows of names without a file.
+    pub(crate) fn drop_missing(&mut self) {
+        let rows = &self.rows;
+        self.listed.retain(|&at| !rows[at].is_missing());
+    }
+
     /// Keeps the family of the session in a file: its ancestors, their forks, and the forks of these. Returns
     /// whether the file is in the list.
     pub(crate) fn keep_family(&mut self, path: &Path) -> bool {
@@ -83,7 +89,7 @@ impl SessionList {
 
     /// Keeps the sessions of a working folder; if it has none, those of the nearest folder above that has
     /// some. Returns the folder.
-    pub(crate) fn keep_held(&mut self, cwd: &Path) -> Option<PathBuf> {
+    pub(crate) fn keep_nearest(&mut self, cwd: &Path) -> Option<PathBuf> {
         let mut folder = FolderAndAbove::new(cwd);
         let mut up = |at: usize| folder.steps_up_to(self.rows[at].head()?.cwd.as_deref()?);
         let steps: Vec<_> = self.listed.iter().map(|&at| (at, up(at))).collect();

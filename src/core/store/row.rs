@@ -89,6 +89,11 @@ impl SessionRow {
         self.found.as_ref().ok()
     }
 
+    /// Returns whether there is no such file.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(&self.found, Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Returns when the file was last written to, in milliseconds since 1970.
     pub(crate) fn written(&self) -> Option<i64> {
         self.state.map(|state| state.written())

@@ -24,6 +24,16 @@ const USER: &str = r#"{"role":"user","content":"prompt"}"#;
 const ASSISTANT: &str = r#"{"role":"assistant","content":"answer","provider":"anthropic","model":"claude"}"#;
 
 #[test]
+fn a_context_is_compared_with_the_empty_one_by_any_name() {
+    let scratch = Scratch::new(&[message("u1", "", "user", "one"), message("a1", "u1", "assistant", "two")]);
+    for name in ["@", "assistant:1", "a1", "user:1~0"] {
+        let found = scratch.run(&format!("context s.jsonl --root --diff {name} --json")).json();
+        let expected = if name.starts_with("user") { "u1" } else { "a1" };
+        assert_eq!((&found["fromLeafId"], &found["toLeafId"]), (&serde_json::Value::Null, &expected.into()), "{name}");
+    }
+}
+
+#[test]
 fn json_has_documented_members() {
     let scratch = session();
     let expected = format!(
@@ -147,6 +157,7 @@ fn stats_json_has_documented_members() {
             {"role": "assistant", "messages": 2, "tokens": 0, "share": 0.0},
         ],
         "usage": usage,
+        "lastRequest": {"id": "id05", "tokens": 7},
         "compaction": {"id": "id04", "hiddenMessages": 2, "hiddenTokens": 3, "tokensBefore": null},
     });
     assert_eq!(found, expected);

@@ -233,7 +233,7 @@ fn unknown_or_ambiguous_session_is_reported() {
     let run = finish(&mut elsewhere);
     assert!(
         run.stderr.starts_with(&format!(
-            "error: no session was held in `{}` or above it\n",
+            "error: no session belongs to `{}` or a folder above it\n",
             home.path("").display().to_string().trim_end_matches('/')
         )),
         "{run:?}"
@@ -347,7 +347,8 @@ fn latest_is_that_of_the_nearest_folder_and_what_is_shown_without_a_name() {
     };
     let file = home.file().display().to_string();
     for folder in ["shop", "shop/src", "shop/src/cart"] {
-        for line in ["context latest", "context", "context --stats"] {
+        // The path is whole however narrow the screen is.
+        for line in ["context latest", "context --width 20", "context --stats"] {
             assert!(run(folder, line).ok().starts_with(&format!("session   {file}\n")), "{folder} {line}");
         }
         assert_eq!(run(folder, "tree").ok(), run(folder, &format!("tree {file}")).ok(), "{folder}");
@@ -356,7 +357,7 @@ fn latest_is_that_of_the_nearest_folder_and_what_is_shown_without_a_name() {
     for command in ["label", "branch", "navigate", "check"] {
         assert_eq!(run("shop", command).code, 2, "{command}");
     }
-    assert!(run("", "tree").stderr.starts_with("error: no session was held in "));
+    assert!(run("", "tree").stderr.starts_with("error: no session belongs to "));
     let nowhere = finish(support::command().env("HOME", home.path("shop")).current_dir(home.path("shop")).arg("tree"));
     assert!(
         nowhere.stderr.contains("/.pi/agent/sessions, ") && nowhere.stderr.contains(" do not exist: "),

@@ -93,7 +93,19 @@ bbbb1111  1970-01-01 00:00  237 B  ~/bank  count
         assert_eq!((ids(&run).as_str(), run.code), (expected, 0), "{args}: {run:?}");
     }
     let none = scratch.run("list d --search fork-shop");
-    assert_eq!((none.stdout.as_str(), none.stderr.as_str(), none.code), ("", "", 1));
+    let hint = "hint: no session that was searched has all the words: fork-shop\n";
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str(), none.code), ("", hint, 1));
+    let hit = scratch.run("list d --search fork");
+    assert_eq!(hit.stderr, "hint: `session-tree tree d/c.jsonl --search fork` shows where\n");
+    assert_eq!(scratch.run("list d --search fork --format path").stderr, "");
+    let missing = scratch.run("list --search fork shop");
+    assert_eq!((missing.stdout.as_str(), missing.code), ("", 2));
+    assert!(missing.stderr.ends_with("hint: several words to search for are one argument: `--search 'fork shop'`\n"));
+    fs::create_dir(scratch.path("none")).unwrap();
+    let empty = scratch.run("list none");
+    assert!(empty.code == 0 && empty.stderr.starts_with("hint: without a PATH "), "{empty:?}");
+    let empty = scratch.run("tree none --search x");
+    assert!(empty.code == 2 && empty.stderr.contains("hint: agents keep sessions in folders"), "{empty:?}");
 }
 
 #[test]
@@ -144,8 +156,10 @@ fn what_cannot_be_read_is_listed_and_the_others_too() {
     );
     // What is named is an error, however it came about; a search neither lists it nor forgets it.
     for name in ["d/bad.jsonl", "d/empty.jsonl", "d/text.jsonl", "gone.jsonl"] {
+        // There is no row of what is not there.
+        let expected = if name == "gone.jsonl" { ["bbbb1111"; 2] } else { ["bbbb1111 -", "- bbbb1111"] };
         let run = scratch.run(&format!("list d/b.jsonl {name} --format jsonl"));
-        assert!(["bbbb1111 -", "- bbbb1111"].contains(&ids(&run).as_str()) && run.code == 2, "{name}: {run:?}");
+        assert!(expected.contains(&ids(&run).as_str()) && run.code == 2, "{name}: {run:?}");
         assert!(run.stderr.contains("{\"error\":{"), "{run:?}");
     }
     let run = scratch.run("list d --search count --format jsonl");
@@ -216,7 +230,7 @@ fn what_may_not_be_read_is_warned_of() {
     for path in shut {
         fs::set_permissions(root.join(path), Permissions::from_mode(0o000)).unwrap();
     }
-    // Whether it is held here is in it.
+    // Whether it belongs to this folder is in it.
     let run = run_as_reader(&scratch, &["list", "--format", "jsonl"]);
     assert_eq!((ids(&run).as_str(), run.code), ("aaaa", 0), "{run:?}");
     assert!(run.stderr.contains("\"passed-over\"") && run.stderr.contains("1 file cannot be read"), "{run:?}");
@@ -405,6 +419,55 @@ fn pipes_are_not_waited_for() {
     assert!(made.success());
     let run = scratch.run("list pipe.jsonl");
     assert!(run.code == 2 && run.stderr.contains("not a regular file"), "{run:?}");
+}
+
+#[test]
+fn long_rows_have_headings_and_keep_folder_and_time_where_numbers_have_no_room() {
+    let scratch = family();
+    let headings = |width: usize| {
+        let out = scratch.run(&format!("list d --long --width {width}")).ok();
+        out.lines()
+            .next()
+            .unwrap()
+            .split("  ")
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(headings(200), "id written (UTC) size entries messages branches turns cost models folder title");
+    assert_eq!(headings(70), "id written (UTC) turns cost folder title");
+    assert_eq!(headings(52), "id written (UTC) folder title");
+}
+
+#[test]
+fn forks_of_one_minute_have_ids_that_can_be_typed() {
+    let scratch = Scratch::new::<&str>(&[]);
+    for (name, id) in [("a", "01a23029-aa12-7000"), ("b", "01a23029-a912-7000")] {
+        let entries = [message("u1", "", "user", name), message("a1", "u1", "assistant", "yes")];
+        let members = format!(r#""id":"{id}","cwd":"/shop""#);
+        write(&scratch, &format!(".pi/agent/sessions/x/{name}.jsonl"), 1, &members, &entries);
+    }
+    let root = scratch.path("s.jsonl").parent().unwrap().to_owned();
+    let home = |args: &str| {
+        let mut command = support::command();
+        finish(command.env("HOME", &root).current_dir(&root).args(args.split(' ')))
+    };
+    let stats = home("context --stats .pi").ok();
+    let shown: Vec<_> = stats.lines().skip(1).take(2).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(shown, ["01a23029-aa", "01a23029-a9"]);
+    let trees = home("tree .pi").ok();
+    assert!(shown.iter().all(|id| trees.contains(&format!("  {id}  "))), "{trees}");
+    let refused = home("tree 01a23029").stderr;
+    for id in shown {
+        assert!(refused.contains(&format!("\n  {id}  ")), "{refused}");
+        assert_eq!(home(&format!("tree {id}")).code, 0, "{id}");
+    }
+    // Who named it by an id is told how to go back by it.
+    let moved = home("navigate 01a23029-aa u1 --exact --save").stderr;
+    assert!(moved.contains("`session-tree navigate 01a23029-aa12-7000 a1 --save` goes back"), "{moved}");
+    let context = home("context 01a23029-aa --width 20").ok();
+    assert!(context.starts_with("session   ~/.pi/agent/sessions/x/a.jsonl\n"), "{context}");
 }
 
 #[test]

@@ -125,7 +125,9 @@ fn what_cannot_be_read_does_not_end_the_rest() {
     assert_eq!(scratch.run("tree d/notes.jsonl s.jsonl --search zzz").code, 2);
     fs::create_dir(scratch.path("none")).unwrap();
     let run = scratch.run("tree none");
-    assert_eq!((run.code, run.stderr.as_str()), (2, "error: there is no session in `none`\n"));
+    let hint = "`list` shows those of this folder, `latest` is the newest\n";
+    assert!(run.stderr.starts_with("error: there is no session in `none`\nhint: "), "{run:?}");
+    assert!(run.code == 2 && run.stderr.ends_with(hint), "{run:?}");
 }
 
 #[test]
@@ -192,6 +194,36 @@ fn standard_input_has_a_name_in_rows_and_messages() {
 fn answer(id: &str, parent: &str, cost: u32) -> String {
     let usage = format!(r#""usage":{{"input":{cost},"cost":{{"total":{cost}}}}}"#);
     entry("message", id, parent, &format!(r#""message":{{"role":"assistant","content":"x",{usage}}}"#))
+}
+
+#[test]
+fn stats_have_what_the_last_answer_records_of_its_request() {
+    let answer = |id: &str, parent: &str, usage: &str| {
+        let message = format!(r#""message":{{"role":"assistant","content":"x","usage":{{{usage}}}}}"#);
+        entry("message", id, parent, &message)
+    };
+    let scratch = Scratch::new(&[
+        message("u1", "", "user", "one"),
+        answer("a1", "u1", r#""input":5,"output":900,"cacheRead":70,"cacheWrite":600,"totalTokens":1575"#),
+        answer("a2", "a1", r#""input":0,"output":0"#),
+        entry("compaction", "c1", "a2", r#""summary":"s","firstKeptEntryId":"u1","tokensBefore":9"#),
+        message("u2", "c1", "user", "two"),
+        answer("a3", "u2", r#""input":8"#),
+    ]);
+    // One that failed records nothing; what was sent before the compaction says nothing of the context.
+    for (options, expected) in [
+        ("--leaf a1", json!({"id": "a1", "tokens": 675})),
+        ("--leaf a2", json!({"id": "a1", "tokens": 675})),
+        ("--leaf u1", Value::Null),
+        ("--leaf u2", Value::Null),
+        ("--leaf a3", json!({"id": "a3", "tokens": 8})),
+        ("--all", Value::Null),
+    ] {
+        let stats = scratch.run(&format!("context s.jsonl --stats --json {options}")).json();
+        assert_eq!(stats["lastRequest"], expected, "{options}");
+    }
+    let text = scratch.run("context s.jsonl --stats --leaf a1").ok();
+    assert!(text.contains("\nlast sent  675 tokens, as a1 records\n"), "{text}");
 }
 
 #[test]

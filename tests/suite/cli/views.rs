@@ -98,8 +98,8 @@ fn tips_show_one_row_per_branch() {
     assert_eq!(
         rows(&scratch, "--tips"),
         [
-            "bbbb0005  2026-01-01 00:00  4 messages    user: long way",
-            "cccc0002  2026-01-01 00:00  2 messages  • user: short way",
+            "bbbb0005  2026-01-01 00:00  4 messages since fork    user: long way",
+            "cccc0002  2026-01-01 00:00  2 messages since fork  • user: short way",
         ]
     );
     let none = json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": 0.0});

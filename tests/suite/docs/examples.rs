@@ -47,7 +47,7 @@ impl Scene {
         let leaf = "945684d1";
         let session =
             demo + &label("1abe1001", leaf, "8486246e", "wip") + &label("1abe1002", "1abe1001", "c1aa877c", "ok");
-        // One of the sessions that agents keep was held in the folder where the examples run.
+        // One of the sessions that agents keep belongs to the folder where the examples run.
         let held_here = session.replacen("/home/mia/src/shop", scene.path("work").to_str().unwrap(), 1);
         let elsewhere = session.replacen("019e1c4c", "019e0000", 1);
         for (name, text) in [

@@ -24,7 +24,7 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("list s.jsonl older.jsonl store", "[Session]", "Session"),
     ("list store --long", "[Session]", "Session"),
     ("list store --search nothing-has-this", "[Session]", "Session"),
-    ("list s.jsonl missing.jsonl --long", "[Session]", "Session"),
+    ("list s.jsonl /dev/null --long", "[Session]", "Session"),
     ("tree s.jsonl --filter all", "[Node]", "Row"),
     ("tree s.jsonl --filter all --full", "[Node]", "Row"),
     ("tree s.jsonl --search two", "[Node]", "Row"),

@@ -152,7 +152,7 @@ fn exercise(session: &Session) {
         let rows = support::lay_out(session, leaf, &order, shows);
         let screen = Screen { width: Some(60), ..Screen::default() };
         let text = TreeText::new(session, &rows, &screen);
-        assert!(is_safe(&text.heading(session.name().unwrap_or(""), 1, 1)));
+        assert!(is_safe(&text.heading(session.name().unwrap_or(""), "", 1, 1)));
         for (at, row) in rows.rows.iter().enumerate() {
             assert!(is_safe(&text.row(at, &bodies.words(row.node).unwrap())));
         }
