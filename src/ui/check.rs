@@ -252,7 +252,9 @@ impl Findings {
                 (0, 0) => return None,
                 (safe, 0) => format!("{safe} of them can be mended with `--fix`"),
                 (0, guesses) => format!("{guesses} of them can be mended with `--fix --unsafe-fixes`, by a guess"),
-                (safe, guesses) => format!("{safe} of them can be mended with `--fix`, {guesses} more with `--unsafe-fixes`"),
+                (safe, guesses) => {
+                    format!("{safe} of them can be mended with `--fix`, {guesses} more with `--unsafe-fixes`")
+                }
             },
             Mending::Safe if self.guesses > 0 => {
                 let done = if done.is_empty() { String::new() } else { format!("{done}; ") };

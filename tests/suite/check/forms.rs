@@ -78,9 +78,9 @@ fn exit_code_shows_errors_denied_warnings_and_unreadable_files() {
     assert!(gone.stderr.starts_with("error: gone.jsonl: cannot open"), "{}", gone.stderr);
     assert!(
         gone.stdout.contains("E011")
-            && gone
-                .stdout
-                .ends_with("2 files: 1 error, 0 warnings\n1 of them can be mended with `--fix --unsafe-fixes`, by a guess\n"),
+            && gone.stdout.ends_with(
+                "2 files: 1 error, 0 warnings\n1 of them can be mended with `--fix --unsafe-fixes`, by a guess\n"
+            ),
         "{}",
         gone.stdout
     );
