@@ -223,6 +223,16 @@ fn what_may_not_be_read_is_warned_of() {
     let run = run_as_reader(&scratch, &["list", "d", "--format", "jsonl"]);
     assert_eq!((ids(&run).split(' ').count(), run.code), (6, 0), "{run:?}");
     assert!(run.stderr.contains("unreadable") && run.stderr.contains("d/shut"), "{run:?}");
+    let run = run_as_reader(&scratch, &["list", "d", "--format", "path"]);
+    assert_eq!((run.stdout.lines().count(), run.stdout.contains("shut"), run.code), (5, false, 0), "{run:?}");
+    // Every command that takes folders warns of it, and goes on.
+    for args in [&["tree", "d", "-q"][..], &["tree", "d"], &["context", "d", "--stats"]] {
+        let run = run_as_reader(&scratch, args);
+        let warned = run.stderr.contains("warning: d/shut: cannot ");
+        assert_eq!((run.code, warned, run.stdout.is_empty()), (0, !args.contains(&"-q"), false), "{run:?}");
+        let run = run_as_reader(&scratch, &[args, &["d/shut"]].concat());
+        assert_eq!((run.code, run.stderr.contains("error: d/shut: cannot ")), (2, true), "{run:?}");
+    }
     let run = run_as_reader(&scratch, &["list", "d/shut", "d/b.jsonl", "--format", "jsonl"]);
     assert_eq!((ids(&run).split(' ').count(), run.code), (2, 2), "{run:?}");
     fs::set_permissions(root.join(shut[1]), Permissions::from_mode(0o755)).unwrap();
