@@ -66,7 +66,7 @@ impl PassedOver {
         match error {
             Error::Foreign(format) => self.add(path, *format),
             Error::Empty => self.add_as(path, "empty"),
-            Error::NotASession { why, .. } if ![load::DAMAGED, load::NO_ID].contains(why) => {
+            Error::NotASession { why, .. } if ![load::DAMAGED, load::TOO_LONG, load::NO_ID].contains(why) => {
                 self.add_as(path, UNKNOWN);
             }
             _ => return false,
