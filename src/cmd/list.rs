@@ -112,10 +112,9 @@ impl ListArgs {
         let count = given.len();
         given.retain(|path| path != Path::new(STDIN));
         let (stream, row) = (given.len() < count).then(|| self.stream(app)).unzip();
-        let named: HashSet<_> = given.iter().cloned().collect();
         let mut files = files::find(given, Searched::Packed);
-        // What cannot be looked at in a folder does not spoil the list of the others.
-        files.iter_mut().for_each(|file| file.is_named &= !self.is_of_agents() && named.contains(&file.path));
+        // The folders of agents are named by nobody.
+        files.iter_mut().for_each(|file| file.is_named &= !self.is_of_agents());
         files.extend(family.filter(|&family| family != Path::new(STDIN)).map(Named::at));
         // From here on an interrupted run takes its bar from the terminal before it ends.
         world::prepare_document()?;

@@ -199,8 +199,10 @@ pub(crate) fn unread(list: &SessionList) -> Option<String> {
 /// [`io::Error`] of the output.
 pub(crate) fn paths(list: &SessionList, order: &[PlacedRow], is_null: bool) -> io::Result<()> {
     let mut output = Output::new();
-    for placed in order {
-        output.path_with(&list.rows()[placed.row].path, if is_null { "\0" } else { "\n" })?;
+    // What cannot even be looked at may be a folder.
+    let is_file = |row: &&SessionRow| row.found.is_ok() || row.state.is_some();
+    for row in order.iter().map(|placed| &list.rows()[placed.row]).filter(is_file) {
+        output.path_with(&row.path, if is_null { "\0" } else { "\n" })?;
     }
     output.finish()
 }

@@ -34,10 +34,7 @@ struct Measured {
 
 /// Prints a line for each session, and a sum.
 pub(super) fn run(args: &ContextArgs, app: &App) -> Result<ExitCode> {
-    let files = args.sessions.files(app)?;
-    let is_first = files::are_first(&files);
-    let files: Vec<_> =
-        files.into_iter().zip(is_first).filter_map(|(file, is_first)| is_first.then_some(file)).collect();
+    let files = files::once(args.sessions.files(app)?);
     // An interrupted run takes its bar from the terminal.
     world::prepare_document()?;
     let all = files.iter().map(Named::len).sum();

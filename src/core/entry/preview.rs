@@ -25,6 +25,13 @@ pub(crate) const NAMELESS: &str = "(no name)";
 /// Writes the text of an entry. Of a tool result it is the name of its tool: its call is in another
 /// entry, see [`call`].
 pub fn write(out: &mut String, entry: Entry<'_>) {
+    let start = out.len();
+    write_parts(out, entry);
+    // Each part keeps the limit, but not all of them together.
+    cut_at_limit(out, start);
+}
+
+fn write_parts(out: &mut String, entry: Entry<'_>) {
     match entry.kind() {
         Kind::Message => message(out, entry),
         Kind::CustomMessage if let Some(typed) = prompt::typed(entry) => {
@@ -68,6 +75,7 @@ pub(crate) fn task(out: &mut String, entry: Entry<'_>) {
 /// Writes a tool call, as the row of its result shows it.
 pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
     let name = if name.trim().is_empty() { NAMELESS } else { name };
+    let start = out.len();
     let known = CallArguments::read(arguments);
     let path = known.path.or(known.file_path).unwrap_or_default();
     let here = known.path.unwrap_or(b".");
@@ -108,6 +116,7 @@ pub fn call(out: &mut String, name: &str, arguments: Option<Raw<'_>>) {
         }
     }
     out.push(']');
+    cut_at_limit(out, start);
 }
 
 /// Returns the path that the head of a patch names: `[path#tag]` or `*** Update File: path` on its first line,
@@ -457,6 +466,31 @@ mod tests {
         check(r#"{"type":"session_init","task":" ","systemPrompt":"x"}"#, "[session_init]");
         check(r#"{"type":"from_the_future"}"#, "[from_the_future]");
         check(r#"{"id":"x"}"#, "[unknown type]");
+    }
+
+    #[test]
+    fn no_entry_has_more_characters_than_the_limit() {
+        let long = "é".repeat(400);
+        for line in [
+            r#"{"type":"custom_message","customType":"LONG","content":"LONG"}"#,
+            r#"{"type":"message","message":{"role":"LONG"}}"#,
+            r#"{"type":"message","message":{"role":"custom","customType":"LONG","content":"LONG"}}"#,
+            r#"{"type":"message","message":{"role":"toolResult","toolName":"LONG"}}"#,
+            r#"{"type":"message","message":{"role":"system","toolsAdded":["LONG"],"toolsRemoved":["LONG"]}}"#,
+            r#"{"type":"model_change","provider":"LONG","modelId":"LONG"}"#,
+            r#"{"type":"session_init","task":"LONG"}"#,
+            r#"{"type":"branch_summary","summary":"LONG"}"#,
+            r#"{"type":"LONG"}"#,
+        ] {
+            let line = line.replace("LONG", &long);
+            let mut scan = Scan::default();
+            let mut out = String::from("before");
+            super::write(&mut out, scan.read(line.as_bytes()).unwrap());
+            assert_eq!(out.chars().count(), "before".len() + super::LIMIT, "{out}");
+        }
+        let mut out = String::new();
+        super::call(&mut out, "read", Some(super::Raw::new(format!(r#"{{"path":"{long}"}}"#).as_bytes())));
+        assert_eq!(out.chars().count(), super::LIMIT);
     }
 
     #[test]

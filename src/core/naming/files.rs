@@ -1,6 +1,6 @@
 //! From PATH, as it is typed, to files: itself, or those in a folder.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl PassedOver {
         match error {
             Error::Foreign(format) => self.add(path, *format),
             Error::Empty => self.add_as(path, "empty"),
-            Error::NotASession { why, .. } if ![load::DAMAGED, load::NO_ID].contains(why) => {
+            Error::NotASession { why, .. } if ![load::DAMAGED, load::TOO_LONG, load::NO_ID].contains(why) => {
                 self.add_as(path, UNKNOWN);
             }
             _ => return false,
@@ -98,7 +98,8 @@ pub(crate) fn find(paths: Vec<PathBuf>, searched: Searched) -> Vec<Named> {
         if path.is_dir() {
             let (found, unreadable) = search(&path, searched);
             files.extend(found);
-            files.extend(unreadable.into_iter().map(|path| Named { path, is_named: true, state: None }));
+            let unread = |found: PathBuf| Named { is_named: found == path, path: found, state: None };
+            files.extend(unreadable.into_iter().map(unread));
         } else {
             files.push(Named::at(&path));
         }
@@ -116,6 +117,20 @@ pub(crate) fn is_session_name(path: &Path) -> bool {
 pub(crate) fn are_first(files: &[Named]) -> Vec<bool> {
     let mut seen = HashSet::new();
     files.iter().map(|file| file.path.canonicalize().map_or(true, |path| seen.insert(path))).collect()
+}
+
+/// Returns each file once, under its first name, and as named if one of its names is.
+pub(crate) fn once(files: Vec<Named>) -> Vec<Named> {
+    let mut places = HashMap::new();
+    let mut kept: Vec<Named> = Vec::with_capacity(files.len());
+    for file in files {
+        let next = kept.len();
+        match file.path.canonicalize().map_or(next, |path| *places.entry(path).or_insert(next)) {
+            first if first < next => kept[first].is_named |= file.is_named,
+            _ => kept.push(file),
+        }
+    }
+    kept
 }
 
 /// Searches a folder for session files, by their names and no hidden ones; links to files, not to folders.
@@ -164,7 +179,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use super::{Searched, are_first, find};
+    use super::{Searched, are_first, find, once};
 
     #[test]
     fn files_are_those_named_and_those_in_folders() {
@@ -191,6 +206,10 @@ mod tests {
             files.iter().map(|file| file.state.is_some()).collect::<Vec<_>>(),
             [false, true, true, true, true, true]
         );
+        // Found in a folder and named too, it is named.
+        let kept: Vec<_> = once(find(vec![at("d"), at("d/link.jsonl")], Searched::Plain));
+        let kept: Vec<_> = kept.iter().map(|file| (file.path.file_name().unwrap(), file.is_named)).collect();
+        assert_eq!(kept, [("a.jsonl".as_ref(), true), ("x.jsonl".as_ref(), false), ("c.jsonl".as_ref(), false)]);
         fs::write(at("d/b/p.jsonl.gz"), "packed").unwrap();
         let more = find(vec![at("d")], Searched::Packed);
         let packed: Vec<_> = more.iter().filter(|file| file.len() > 0).map(|file| &file.path).collect();

@@ -19,7 +19,7 @@ use crate::core::entry::header::{CURRENT as NEWEST_KNOWN, DeclaredVersion, Heade
 use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::read::load::{self, LoadOptions, SessionStart};
-use crate::core::read::source::{Source, is_named_gzip};
+use crate::core::read::source::{FIRST_LINE, Source, is_named_gzip};
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 
@@ -29,8 +29,10 @@ pub(crate) const LATEST: &str = "latest";
 pub(crate) const CURRENT: &str = "current";
 
 /// How many bytes of a file are read to find its header: first a few, which mostly are enough, then
-/// more. A file without a header in these is not a session.
+/// more. A file without the start of a header in these is not a session.
 const FRONTS: [u64; 2] = [8 * 1024, 1028 * 1024];
+/// How many bytes are read to find the end of a longer header: as long as the first line of a session may be.
+const LONGEST_HEADER: u64 = FIRST_LINE;
 /// The longest path that a file of a registry holds, in bytes.
 const LONGEST_PATH: u64 = 68 * 1024;
 
@@ -414,7 +416,7 @@ pub(crate) fn front(path: &Path) -> Result<(Source, SessionStart), Error> {
 /// # Errors
 /// As [`front`].
 pub(crate) fn front_of(open: &dyn Fn(u64) -> Result<Source, Error>) -> Result<(Source, SessionStart), Error> {
-    let mut last = Error::Empty;
+    let (mut last, mut is_cut) = (Error::Empty, false);
     for limit in FRONTS {
         let source = open(limit)?;
         last = match load::start(&source) {
@@ -430,11 +432,31 @@ pub(crate) fn front_of(open: &dyn Fn(u64) -> Result<Source, Error>) -> Result<(S
             Error::NotASession { line, why } => *line as usize <= whole && *why != load::NO_HEADER,
             _ => false,
         };
+        is_cut = !is_certain && source.len() == limit && ends_in_object(&front);
         if is_certain || source.len() < limit {
             break;
         }
     }
-    Err(last)
+    if is_cut { beyond(open) } else { Err(last) }
+}
+
+/// Reads a header whose line is longer than the fronts, and as much after it as the longest of them.
+fn beyond(open: &dyn Fn(u64) -> Result<Source, Error>) -> Result<(Source, SessionStart), Error> {
+    let source = open(LONGEST_HEADER)?;
+    let start = load::start(&source).map_err(|error| match error {
+        Error::NotASession { line, why: load::DAMAGED } if source.len() == LONGEST_HEADER => {
+            Error::NotASession { line, why: load::TOO_LONG }
+        }
+        error => error,
+    })?;
+    let [.., longest] = FRONTS;
+    Ok((open(start.end.saturating_add(longest))?, start))
+}
+
+/// Returns whether the last line has no end, and may be an object.
+fn ends_in_object(front: &[u8]) -> bool {
+    let start = memchr::memrchr(b'\n', front).map_or(0, |end| end + 1);
+    front[start..].trim_ascii_start().starts_with(b"{")
 }
 
 /// Returns the words by which people know a session: its name, else its first prompt. Reads the

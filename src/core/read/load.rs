@@ -199,6 +199,8 @@ pub(crate) struct SessionStart {
 pub(crate) const NO_HEADER: &str = "it has no session header";
 /// The reason why a file is not a session: the header cannot be read.
 pub(crate) const DAMAGED: &str = "its header line is damaged";
+/// The reason why a file is not listed: where its header ends was not found.
+pub(crate) const TOO_LONG: &str = "its header does not end in its first 64 MiB, and a list reads no more";
 /// The reason why a file is not a session: the header does not name one.
 pub(crate) const NO_ID: &str = "its header has no string `id`";
 

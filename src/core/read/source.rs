@@ -334,7 +334,7 @@ impl Source {
 
 /// The longest first line of a session, in bytes. Without this limit a device that never ends would be read
 /// until the disk is full.
-const FIRST_LINE: u64 = 64 * 1024 * 1024;
+pub(crate) const FIRST_LINE: u64 = 64 * 1024 * 1024;
 
 /// The search for the end of the first line.
 #[derive(Debug, Default)]

@@ -155,7 +155,7 @@ impl SessionHead {
         Ok(Self {
             id: header.id.clone(),
             parent: parent(&header.raw),
-            title: session.name().map(str::to_owned),
+            title: session.name().map(one_line),
             first_prompt: prompt.filter(|prompt| !prompt.is_empty()),
             cwd: header.cwd.clone(),
             version: session.version,
@@ -165,7 +165,7 @@ impl SessionHead {
 
     fn of(start: &SessionStart) -> Self {
         let header = &start.header;
-        let title = start.slot.clone().flatten().or_else(|| header.title.clone());
+        let title = start.slot.as_ref().and_then(|title| title.as_deref()).or(header.title.as_deref()).map(one_line);
         Self {
             id: header.id.clone(),
             parent: parent(&header.raw),
@@ -175,6 +175,13 @@ impl SessionHead {
             ..Self::default()
         }
     }
+}
+
+/// Returns a name as a row shows it: in one line, and no longer than the words of an entry.
+fn one_line(name: &str) -> String {
+    let mut words = String::new();
+    WordWriter::new(&mut words, preview::LIMIT).push_str(name);
+    words
 }
 
 /// Returns the first prompt with text, else the first one.

@@ -237,6 +237,16 @@ fn what_may_not_be_read_is_warned_of() {
     let run = run_as_reader(&scratch, &["list", "d", "--format", "jsonl"]);
     assert_eq!((ids(&run).split(' ').count(), run.code), (6, 0), "{run:?}");
     assert!(run.stderr.contains("unreadable") && run.stderr.contains("d/shut"), "{run:?}");
+    let run = run_as_reader(&scratch, &["list", "d", "--format", "path"]);
+    assert_eq!((run.stdout.lines().count(), run.stdout.contains("shut"), run.code), (5, false, 0), "{run:?}");
+    // Every command that takes folders warns of it, and goes on.
+    for args in [&["tree", "d", "-q"][..], &["tree", "d"], &["context", "d", "--stats"]] {
+        let run = run_as_reader(&scratch, args);
+        let warned = run.stderr.contains("warning: d/shut: cannot ");
+        assert_eq!((run.code, warned, run.stdout.is_empty()), (0, !args.contains(&"-q"), false), "{run:?}");
+        let run = run_as_reader(&scratch, &[args, &["d/shut"]].concat());
+        assert_eq!((run.code, run.stderr.contains("error: d/shut: cannot ")), (2, true), "{run:?}");
+    }
     let run = run_as_reader(&scratch, &["list", "d/shut", "d/b.jsonl", "--format", "jsonl"]);
     assert_eq!((ids(&run).split(' ').count(), run.code), (2, 2), "{run:?}");
     fs::set_permissions(root.join(shut[1]), Permissions::from_mode(0o755)).unwrap();
@@ -410,6 +420,34 @@ fn a_long_session_is_known_by_its_ends() {
         message("u1", "f4", "user", "x"),
     ];
     assert_eq!(row(&Scratch::new(&late))["firstPrompt"], Value::Null);
+}
+
+#[test]
+fn a_header_of_megabytes_is_read_to_its_end_as_far_as_a_first_line_may_go() {
+    let scratch = Scratch::new::<&str>(&[]);
+    let title = "Spring ".repeat(300_000);
+    for members in [format!(r#""id":"aaaa1111","title":"{title}""#), format!(r#""title":"{title}","id":"aaaa1111""#)] {
+        let path = write(&scratch, "d/a.jsonl", 1, &members, &[message("u1", "", "user", "build")]);
+        for options in ["--format jsonl", "--format jsonl --long"] {
+            let run = scratch.run(&format!("list d {options}"));
+            assert_eq!((ids(&run).as_str(), run.code, run.stderr.as_str()), ("aaaa1111", 0, ""), "{options}");
+            assert!(run.stdout.contains(r#""firstPrompt":"build""#), "{options}");
+        }
+        assert!(scratch.run("list d --long").ok().contains("1 session: 1 entry"));
+        // Other members may come first.
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen(r#"{"type":"session","#, r#"{"version":3,"type":"session","#, 1)).unwrap();
+        assert_eq!(ids(&scratch.run("list d --format jsonl")), "aaaa1111");
+        // A line that is damaged after its first megabytes is so called.
+        fs::write(&path, text.replacen("Spring \"", "Spring \u{1}\"", 1)).unwrap();
+        assert!(scratch.run("list d").stderr.contains("its header line is damaged"));
+    }
+    let slot =
+        format!("{{\"type\":\"title\",\"v\":1,\"title\":\"x\",\"updatedAt\":\"\",\"pad\":\"{}\"}}\n", " ".repeat(200));
+    fs::write(scratch.path("d/a.jsonl"), slot + r#"{"type":"session","id":""#).unwrap();
+    File::options().append(true).open(scratch.path("d/a.jsonl")).unwrap().set_len(65 * 1024 * 1024).unwrap();
+    let run = scratch.run("list d");
+    assert!(run.code == 0 && run.stderr.contains("its header does not end in its first 64 MiB"), "{}", run.stderr);
 }
 
 #[test]
