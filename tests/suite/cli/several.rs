@@ -144,6 +144,12 @@ fn a_stream_with_a_name_is_told_that_it_counts_as_several() {
         let run = fed(line, b"");
         assert!(run.code == 2 && run.stderr.ends_with("hint: leave `--stdin-name` out\n"), "{line}: {run:?}");
     }
+    // Programs get the name of standard input, people do not need it.
+    for line in ["tree -", "context -"] {
+        let run = fed(&format!("{line} --json"), b"");
+        assert!(run.stderr.contains(r#""path":"-""#), "{run:?}");
+        assert!(fed(line, b"").stderr.starts_with("error: empty file"));
+    }
     let run = fed("tree - --files-from -", b"");
     assert!(run.code == 2 && run.stderr.contains("standard input cannot be both"), "{run:?}");
 }
