@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::sessions::entry_hint;
+use super::sessions::{NO_NAME, entry_hint};
 use super::{App, Task};
 use crate::core::context::forms::request::Api;
 use crate::core::context::rules::Rules;
@@ -120,9 +120,10 @@ impl ContextArgs {
     fn check(&self) -> Result<()> {
         let format = self.format.get();
         if self.sessions.one().is_none() && (!self.stats || self.leaf.is_some() || self.root) {
-            let hint = self.sessions.second().map(entry_hint);
+            let name = || if self.sessions.is_named_stream() { NO_NAME } else { "name one session" }.to_owned();
+            let hint = self.sessions.second().map_or_else(name, entry_hint);
             let message = "several sessions go with `--stats`, and without `--leaf` and `--root`";
-            return Err(Failure::usage(message, hint.unwrap_or_else(|| "name one session".to_owned())).into());
+            return Err(Failure::usage(message, hint).into());
         }
         let is_markdown = format == Format::Markdown;
         if is_markdown && self.sessions.one().is_none() {

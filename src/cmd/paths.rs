@@ -46,11 +46,21 @@ impl Listed {
         self.files_from.is_none() && self.stdin_name.is_none()
     }
 
+    /// Returns whether standard input has a name, and there is no list.
+    pub(super) fn names_stream_only(&self) -> bool {
+        self.files_from.is_none() && self.stdin_name.is_some()
+    }
+
     /// Returns paths, and those of the list.
     ///
     /// # Errors
     /// A [`Failure`] if the list cannot be read, or if standard input has a name and is not read.
     pub(super) fn with(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+        let stdin = Path::new("-");
+        if self.files_from.as_deref() == Some(stdin) && paths.iter().any(|path| path == stdin) {
+            let message = "standard input cannot be both a file and the list of files";
+            return Err(Failure::usage(message, "leave `-` or `--files-from -` out").into());
+        }
         let paths = with_listed(paths, self.files_from.as_deref())?;
         if self.stdin_name.is_some() && !paths.iter().any(|path| path == Path::new("-")) {
             return Err(Failure::usage("`--stdin-name` is for standard input", "give `-` as the file").into());

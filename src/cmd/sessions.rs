@@ -16,6 +16,9 @@ use crate::core::naming::session::LATEST;
 use crate::core::words::shell_word;
 use crate::ui::report::Failure;
 
+/// What to do where one session is taken, and a stream with a name is none.
+pub(super) const NO_NAME: &str = "leave `--stdin-name` out";
+
 /// The sessions that a command works on.
 #[derive(Debug, Args)]
 pub(super) struct SessionsArg {
@@ -56,6 +59,11 @@ impl SessionsArg {
     /// Returns what a file is called in what is printed.
     pub(super) fn name<'p>(&'p self, path: &'p Path) -> &'p Path {
         self.listed.name(path)
+    }
+
+    /// Returns whether there is standard input alone, which counts as several because it has a name.
+    pub(super) fn is_named_stream(&self) -> bool {
+        matches!(&self.sessions[..], [path] if path == Path::new("-")) && self.listed.names_stream_only()
     }
 
     /// Returns the second word, if there are several.

@@ -44,8 +44,8 @@ impl Failure {
     /// Makes the failure of a core error, with the name of the file.
     pub(crate) fn new(error: &Error, file: &Path) -> Self {
         let failure = Self::from(error);
-        if file == Path::new("-") {
-            return failure;
+        if is_stdin(file) {
+            return Self { file: Some(file.to_owned()), ..failure };
         }
         // Commands are there to be copied.
         let named = |hint: String| hint.replace(" FILE", &format!(" {}", shell_word(file.as_os_str())));
@@ -188,7 +188,7 @@ impl Report {
         if self.quiet {
             return;
         }
-        let path = file.filter(|file| *file != Path::new("-")).map(|file| file.display().to_string());
+        let path = file.map(|file| file.display().to_string());
         if self.json {
             let warning = ReportRow { kind: kind.name(), message, path, line, format: None, hint: None };
             return self.object(&StderrLine::<()>::Warning(warning));
@@ -267,8 +267,13 @@ pub(crate) fn resume(agent: Agent, path: &Path) -> String {
     format!("{command} {}", shell_word(path.as_os_str()))
 }
 
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Returns what stands before a message for people; standard input needs no name there.
 fn place(path: Option<&str>, line: Option<u32>) -> String {
-    match (path, line) {
+    match (path.filter(|path| !is_stdin(Path::new(path))), line) {
         (Some(path), Some(line)) => format!("{path}:{line}: "),
         (Some(path), None) => format!("{path}: "),
         (None, Some(line)) => format!("line {line}: "),
@@ -307,9 +312,7 @@ mod tests {
         // The type is kept, since `main` takes a closed pipe for a success.
         assert!(named(io::Error::from(io::ErrorKind::BrokenPipe).into()).is::<io::Error>());
         assert_eq!(Failure::of(Error::Empty.into()).kind, ErrorKind::Empty);
-        assert_eq!(
-            Err::<(), _>(Error::Empty).about(Path::new("-")).unwrap_err().downcast::<Failure>().unwrap().file,
-            None
-        );
+        let stream = Failure::of(Err::<(), _>(Error::Empty).about(Path::new("-")).unwrap_err());
+        assert_eq!(stream.file.as_deref(), Some(Path::new("-")));
     }
 }

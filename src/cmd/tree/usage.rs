@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use super::args::{Format, TreeArgs};
+use crate::cmd::sessions::NO_NAME;
 use crate::ui::report::Failure;
 
 /// Refuses options that do not go together.
@@ -13,6 +14,7 @@ pub(super) fn check(args: &TreeArgs, are_several: bool) -> Result<()> {
     let is_of_one =
         are_several && (args.leaf.is_some() || args.root || args.children.is_some() || args.below.is_some());
     let is_backwards = args.since.zip(args.until).is_some_and(|(since, until)| since > until);
+    let alone = if args.sessions.is_named_stream() { NO_NAME } else { "name the session alone" };
     // When it is misuse, why, and what to do.
     let misuses = [
         (args.full && args.tips, "`--full` goes with rows of entries, not with `--tips`", "leave one of them out"),
@@ -30,14 +32,19 @@ pub(super) fn check(args: &TreeArgs, are_several: bool) -> Result<()> {
             "leave one of them out: JSON has the text in the entry",
         ),
         (args.tips && is_picture, "`--tips` is a list, of which there is no picture", "use `--branches`"),
-        (are_several && is_whole, "`--entry` is for one session", "name the session alone"),
-        (are_several && is_picture, "there is a picture of one session only", "name the session alone"),
+        (
+            args.tips && (args.roots || args.children.is_some()),
+            "`--tips` shows the ends of branches, `--roots` and `--children` what is not at their ends",
+            "leave one of them out",
+        ),
+        (are_several && is_whole, "`--entry` is for one session", alone),
+        (are_several && is_picture, "there is a picture of one session only", alone),
         (
             is_of_one,
             "`--leaf`, `--root`, `--children` and `--below` are for one session: each has entries of its own",
-            "name the session alone",
+            alone,
         ),
-        (args.follow && are_several, "`--follow` is for one session", "name the session alone"),
+        (args.follow && are_several, "`--follow` is for one session", alone),
         (
             args.follow && args.session.is_stdin(),
             "`--follow` looks at a file again and again: standard input is none",

@@ -299,7 +299,9 @@ impl Code {
     /// [`Error::Usage`] if there is none, with the name that comes nearest.
     pub fn named(text: &str) -> Result<Self> {
         Self::find(text).ok_or_else(|| {
-            let near = Self::near(text).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            // `warnings` is a word of `--deny` alone.
+            let near = Self::near(text).filter(|&near| near != text);
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             let hint =
                 format!("{near}a code is given as `E005` or `malformed-line`; `session-tree help checks` lists all");
             Error::usage(format!("unknown code `{text}`"), hint)
@@ -374,6 +376,7 @@ mod tests {
         assert_eq!(Code::find("e005"), Some(Code::MalformedLine));
         assert_eq!(Code::find("E05"), None);
         assert_eq!(Code::near("warning"), Some("warnings"));
+        assert!(Code::named("warnings").unwrap_err().hint().unwrap().starts_with("a code is given as"));
         assert_eq!(Code::near("malformd-line"), Some("malformed-line"));
         assert_eq!(Code::near("zebra"), None);
         assert_eq!(Code::Orphan.severity(), Severity::Error);

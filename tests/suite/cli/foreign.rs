@@ -54,7 +54,7 @@ fn a_named_file_of_another_format_is_an_error_with_its_name_in_the_hint() {
     // Standard input has no name.
     let run = support::run_with_input(["tree", "-", "--json"], b"\x28\xb5\x2f\xfd\n");
     let error = error(&run);
-    assert_eq!((&error["format"], &error["path"]), (&"zstd".into(), &Value::Null));
+    assert_eq!((&error["format"], &error["path"]), (&"zstd".into(), &"-".into()));
     assert_eq!(error["hint"], "`zstd -dc FILE | session-tree tree -` reads it");
     let run = scratch.args(["migrate", "a b.jsonl"]);
     assert!(run.stderr.contains("compressed with zstd\nhint: `zstd -dc 'a b.jsonl'"), "{run:?}");

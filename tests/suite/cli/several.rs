@@ -131,6 +131,32 @@ fn what_cannot_be_read_does_not_end_the_rest() {
 }
 
 #[test]
+fn options_that_leave_no_branch_end_are_refused_with_tips() {
+    let scratch = scratch();
+    for option in ["--roots", "--children @"] {
+        let run = scratch.run(&format!("tree s.jsonl --tips {option}"));
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+        assert!(run.stderr.contains("hint: leave one of them out"), "{run:?}");
+    }
+}
+
+#[test]
+fn a_stream_with_a_name_is_told_that_it_counts_as_several() {
+    for line in ["tree - --stdin-name x --entry @", "context - --stdin-name x"] {
+        let run = fed(line, b"");
+        assert!(run.code == 2 && run.stderr.ends_with("hint: leave `--stdin-name` out\n"), "{line}: {run:?}");
+    }
+    // Programs get the name of standard input, people do not need it.
+    for line in ["tree -", "context -"] {
+        let run = fed(&format!("{line} --json"), b"");
+        assert!(run.stderr.contains(r#""path":"-""#), "{run:?}");
+        assert!(fed(line, b"").stderr.starts_with("error: empty file"));
+    }
+    let run = fed("tree - --files-from -", b"");
+    assert!(run.code == 2 && run.stderr.contains("standard input cannot be both"), "{run:?}");
+}
+
+#[test]
 fn options_of_one_session_are_refused_for_several() {
     let scratch = scratch();
     let options = ["--leaf @", "--root", "--below @", "--children @", "--entry @", "--format dot", "--format mermaid"];
