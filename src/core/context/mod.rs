@@ -3,7 +3,7 @@
 //!
 //! A context names its messages by entry; [`message`] makes their JSON. The other modules measure
 //! ([`stats`], [`usage`]), compare ([`compare`]) and summarize ([`summary`], [`files`]) stretches of
-//! conversation. What the agents agree on is in [`builder`], what one agent holds in [`held`], what it sends
+//! conversation. What the agents agree on is in `builder`, what one agent holds in [`held`], what it sends
 //! in [`sent`], and the form in which a provider gets that in [`forms`]. Nothing here prints or writes.
 
 mod builder;

@@ -69,7 +69,7 @@ impl DiffLine {
 /// Calls `each` with the hunks of a mended file, in the order of the file.
 ///
 /// # Errors
-/// As [`Source::read_at`], and what `each` says.
+/// As `Source::read_at`, and what `each` says.
 pub fn hunks<E: From<Error>>(
     mended: &Mended,
     source: &Source,

@@ -2,7 +2,7 @@
 //! the shape of the old one.
 //!
 //! The text of a line is copied token by token, so that whatever is not replaced keeps its bytes. Must never let
-//! through what is not known: [`rules`] lists what stays.
+//! through what is not known: `rules` lists what stays.
 
 mod rules;
 mod words;
