@@ -382,6 +382,16 @@ fn usage<'l>(message: Raw<'l>, content: Option<Raw<'l>>) -> Option<Raw<'l>> {
     message.get("usage")
 }
 
+/// Returns whether what a block of an image or of reasoning holds is no text: agents cannot send it.
+fn has_odd_data(block: Raw<'_>) -> bool {
+    let name = match block.get_str("type").as_deref() {
+        Some("image") => "data",
+        Some("thinking") => "thinking",
+        _ => return false,
+    };
+    block.get(name).is_some_and(|value| value.kind() != json::ValueKind::String)
+}
+
 /// Inspects the content of a message.
 fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
     let Some(content) = entry.content().filter(|content| content.kind() != json::ValueKind::Null) else {
@@ -403,8 +413,7 @@ fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
                 let is_named = |name: Option<Cow<'_, str>>| name.is_some_and(|name| !name.is_empty());
                 is_named(block.id()) && is_named(block.name()) && block.arguments().is_some_and(is_object)
             }
-            BlockKind::Image => true,
-            BlockKind::Other => {
+            BlockKind::Image | BlockKind::Other => {
                 other = true;
                 true
             }
@@ -413,8 +422,8 @@ fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
             return notes.push(number, Oddity::BadBlock { number: place(at) });
         }
     }
-    // Blocks of other types need a type, and nothing else is known of them.
-    if other && let Some(at) = content.elements().position(|block| !has_type(block)) {
+    // Blocks of other types need a type, and nothing else is known of most of them.
+    if other && let Some(at) = content.elements().position(|block| !has_type(block) || has_odd_data(block)) {
         notes.push(number, Oddity::BadBlock { number: place(at) });
     }
 }
@@ -564,6 +573,17 @@ mod tests {
         assert_eq!(of(b" }"), Oddity::LoneBrace);
         assert_eq!(of(b"{\"a\":x}"), Oddity::NotJson { at: 6 });
         assert_eq!(of(b"[1]"), Oddity::NotAnObject { is_null: false });
+    }
+
+    #[test]
+    fn images_and_reasoning_have_text() {
+        let odd = |block: &str| super::has_odd_data(crate::core::json::Raw::new(block.as_bytes()));
+        for block in [r#"{"type":"image","data":5}"#, r#"{"type":"thinking","thinking":null}"#] {
+            assert!(odd(block), "{block}");
+        }
+        for block in [r#"{"type":"image","data":"x"}"#, r#"{"type":"thinking"}"#, r#"{"type":"new","data":5}"#] {
+            assert!(!odd(block), "{block}");
+        }
     }
 
     #[test]
