@@ -105,9 +105,11 @@ class Scenario:
         return [*limit, binary, *self.args, *self.form, "--jobs", "1", *self.waiting(1)]
 
     def again(self, binary):
-        """Gives the command of the next run, which nothing disturbs. A move that is saved already would write
-        nothing, so that one goes elsewhere."""
+        """Gives the command of the next run, which nothing disturbs. A move that is saved already, or a label that
+        is set, would write nothing, so the one goes elsewhere, and the other is another name."""
         elsewhere = {f"e{3:07x}": f"e{5:07x}"} if "--save" in self.args else {}
+        if self.command == "label":
+            elsewhere[MARK] = "another"
         args = [elsewhere.get(arg, arg) for arg in self.args]
         return [binary, *args, *self.form, "--jobs", "1", *self.waiting(5)]
 
