@@ -149,15 +149,13 @@ impl BranchArgs {
         let plan = self.plan(&session, &mut bodies)?;
         let stand_ins = self.anonymize.then(|| StandIns::new(&session, world::stand_in_key()));
         let is_stdout_taken = self.output.as_deref() == Some(Path::new("-"));
-        let names_source = !is_stdout_taken && !self.anonymize;
-        let new = NewSession::of(source, names_source, world::session_id(), world::timestamp())?;
+        let new = NewSession::of(source, !is_stdout_taken, stand_ins, world::session_id(), world::timestamp())?;
         let mut report = ForkReport::new((&session, source), &plan, &new, folders::agent(source, &session));
         (report.is_dry, report.is_stdout_taken) = (self.dry_run, is_stdout_taken);
-        report.is_anonymized = self.anonymize;
         let print = |report: &ForkReport<'_>| report.print(self.format.is_json(), &app.screen, app.report);
         if self.dry_run {
             app.report.problems(&plan.problems(&mut bodies)?.list(), source);
-            report.written = Some(plan.write(&mut bodies, &new, &mut world::entry_id, stand_ins, &mut io::sink())?);
+            report.written = Some(plan.write(&mut bodies, &new, &mut world::entry_id, &mut io::sink())?);
             print(&report)?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -179,7 +177,7 @@ impl BranchArgs {
         let Some(path) = path else {
             let mut output = Output::new();
             output.hold();
-            report.written = Some(plan.write(&mut bodies, &new, &mut world::entry_id, stand_ins, &mut output)?);
+            report.written = Some(plan.write(&mut bodies, &new, &mut world::entry_id, &mut output)?);
             output.finish()?;
             let exit = self.session.after_hooks(app, &hooks.after_branch(&info, None));
             print(&report)?;
@@ -187,9 +185,8 @@ impl BranchArgs {
         };
         let absolute = std::path::absolute(&path)?;
         let (rights, wait) = (session.rights(), world::wait(Duration::ZERO));
-        let made = branch::create(&path, &rights, wait, &mut |out| {
-            plan.write(&mut bodies, &new, &mut world::entry_id, stand_ins, out)
-        });
+        let made =
+            branch::create(&path, &rights, wait, &mut |out| plan.write(&mut bodies, &new, &mut world::entry_id, out));
         let (written, effects) = made.about(&path)?;
         super::warn_of(app, &effects, &path);
         (report.written, report.path) = (Some(written), Some(&*absolute));
@@ -218,7 +215,7 @@ impl BranchArgs {
     }
 
     /// Returns where the new file goes.
-    fn place(&self, new: &NewSession) -> Result<PathBuf> {
+    fn place(&self, new: &NewSession<'_>) -> Result<PathBuf> {
         match (&self.output, &self.session_dir) {
             (Some(path), _) => Ok(path.clone()),
             (None, Some(folder)) => new.file_in(folder).about(folder),

@@ -26,7 +26,7 @@ pub(crate) struct ForkReport<'a> {
     pub source: &'a Path,
     pub plan: &'a BranchPlan,
     /// What the new session's header says.
-    pub new: &'a NewSession,
+    pub new: &'a NewSession<'a>,
     /// What was written, or would be.
     pub written: Option<WrittenSession>,
     /// The new file, if there is one.
@@ -37,8 +37,6 @@ pub(crate) struct ForkReport<'a> {
     pub cancelled_by: Option<String>,
     /// Whether it was only to be shown.
     pub is_dry: bool,
-    /// Whether stand-ins take the place of what was written.
-    pub is_anonymized: bool,
     /// Whether the new session itself goes to stdout.
     pub is_stdout_taken: bool,
 }
@@ -48,12 +46,11 @@ impl<'a> ForkReport<'a> {
     pub(crate) fn new(
         (session, source): (&'a Session, &'a Path),
         plan: &'a BranchPlan,
-        new: &'a NewSession,
+        new: &'a NewSession<'a>,
         agent: Agent,
     ) -> Self {
         let (written, path, cancelled_by) = (None, None, None);
-        let (is_dry, is_anonymized, is_stdout_taken) = (false, false, false);
-        Self { session, source, plan, new, written, path, agent, cancelled_by, is_dry, is_anonymized, is_stdout_taken }
+        Self { session, source, plan, new, written, path, agent, cancelled_by, is_dry: false, is_stdout_taken: false }
     }
 
     /// Prints what was made, or would be, and how to go on.
@@ -85,10 +82,11 @@ impl<'a> ForkReport<'a> {
         }
         output.finish()?;
         if self.cancelled_by.is_none() {
-            if self.is_anonymized && is_made {
+            let is_anonymized = self.new.stand_ins.is_some();
+            if is_anonymized && is_made {
                 report.hint("read it before you share it: names of models and providers, times and cost stay");
             }
-            let goes_on = self.path.filter(|_| !self.is_anonymized);
+            let goes_on = self.path.filter(|_| !is_anonymized);
             report.forked(self.agent, goes_on, self.plan.selected());
         }
         Ok(())

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use super::draft::{Draft, IdsAndTime};
 pub use super::new_session::{NewSession, WrittenSession};
-use super::stand_in::StandIns;
 use super::tree_copy::TreeCopy;
 use crate::core::disk::lock::LockWait;
 use crate::core::disk::rights::Rights;
@@ -72,14 +71,13 @@ impl BranchPlan {
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,
-        new: &NewSession,
+        new: &NewSession<'_>,
         fresh: &mut dyn FnMut() -> String,
-        stand_ins: Option<StandIns<'_>>,
         out: &mut dyn Write,
     ) -> Result<WrittenSession> {
         match self {
-            Self::Path(fork) => fork.write(bodies, new, fresh, stand_ins, out),
-            Self::Tree(copy) => copy.write(bodies, new, fresh, stand_ins, out),
+            Self::Path(fork) => fork.write(bodies, new, fresh, out),
+            Self::Tree(copy) => copy.write(bodies, new, fresh, out),
         }
     }
 }
@@ -145,14 +143,13 @@ impl Fork {
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,
-        new: &NewSession,
+        new: &NewSession<'_>,
         fresh: &mut dyn FnMut() -> String,
-        stand_ins: Option<StandIns<'_>>,
         out: &mut dyn Write,
     ) -> Result<WrittenSession> {
         let session = bodies.session();
         let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
-        put(&new.header(session, stand_ins))?;
+        put(&new.header(session))?;
         let next_kept = self.next_kept(session);
         let mut parent: Option<&str> = None;
         for &node in &self.kept {
@@ -176,7 +173,7 @@ impl Fork {
                 }
             }
             let mut line = lines::with_ids(entry.object().bytes(), &changes).into_owned();
-            if let Some(stand_ins) = stand_ins {
+            if let Some(stand_ins) = new.stand_ins {
                 line = stand_ins.line(&line);
             }
             let (before, after) = bodies.blanks(node)?;
@@ -192,7 +189,7 @@ impl Fork {
         let mut draft = Draft::new(&mut ids, parent.map(str::to_owned), &is_taken);
         for label in session.labels().iter().filter(|label| kept.contains(label.target_id.as_str())) {
             let entry = bodies.entry(label.set_by)?;
-            let name = stand_ins.map_or_else(|| label.name.clone(), |stand_ins| stand_ins.text(&label.name));
+            let name = new.stand_ins.map_or_else(|| label.name.clone(), |stand_ins| stand_ins.text(&label.name));
             draft.append_at("label", entry.timestamp().map(Raw::bytes), |entry| {
                 entry.id("targetId", &label.target_id).str("label", &name);
             });
@@ -270,9 +267,9 @@ mod tests {
             Some(id) => Fork::at(session, node(session, id).unwrap()),
             None => Fork::before(&mut bodies, node(session, args).unwrap()).unwrap(),
         };
-        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None };
+        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None, stand_ins: None };
         let mut bytes = Vec::new();
-        let written = fork.write(&mut bodies, &new, &mut numbered(), None, &mut bytes).unwrap();
+        let written = fork.write(&mut bodies, &new, &mut numbered(), &mut bytes).unwrap();
         let copy = read(&bytes);
         let order: Vec<_> = copy.nodes().collect();
         let mut parents = order.iter().map(|&node| copy.parent(node));

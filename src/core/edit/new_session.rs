@@ -11,13 +11,15 @@ use crate::core::session::Session;
 
 /// A session that is made: what its header says.
 #[derive(Clone, Debug)]
-pub struct NewSession {
+pub struct NewSession<'s> {
     /// Its id: our own, so that no hostile one can lead out of a folder.
     pub id: String,
     /// When it is made, in the spelling of agents.
     pub now: String,
     /// Where it comes from; `None` if it has no file to come from.
     pub parent: Option<String>,
+    /// What its lines are replaced by, if others may see it.
+    pub stand_ins: Option<StandIns<'s>>,
 }
 
 /// What was written of a new session.
@@ -31,11 +33,19 @@ pub struct WrittenSession {
     pub leaf: Option<String>,
 }
 
-impl NewSession {
-    /// Describes a session that comes from a file; standard input cannot be named, and need not be.
-    pub fn of(source: &Path, names_source: bool, id: String, now: String) -> io::Result<Self> {
-        let parent = (names_source && source != Path::new("-")).then(|| std::path::absolute(source)).transpose()?;
-        Ok(Self { id, now, parent: parent.map(|path| path.display().to_string()) })
+impl<'s> NewSession<'s> {
+    /// Describes a session that comes from a file; standard input cannot be named, and need not be. One with
+    /// stand-ins does not say where it comes from.
+    pub fn of(
+        source: &Path,
+        names_source: bool,
+        stand_ins: Option<StandIns<'s>>,
+        id: String,
+        now: String,
+    ) -> io::Result<Self> {
+        let is_named = names_source && stand_ins.is_none() && source != Path::new("-");
+        let parent = is_named.then(|| std::path::absolute(source)).transpose()?;
+        Ok(Self { id, now, parent: parent.map(|path| path.display().to_string()), stand_ins })
     }
 
     /// Returns its file in a folder.
@@ -67,14 +77,14 @@ impl NewSession {
         format!("{}_{}.jsonl", self.now.replace([':', '.'], "-"), self.id)
     }
 
-    /// Returns the header of a fork of a session, with its LF. With stand-ins it does not say where it comes from.
-    pub(super) fn header(&self, session: &Session, stand_ins: Option<StandIns<'_>>) -> Vec<u8> {
+    /// Returns the header of a fork of a session, with its LF.
+    pub(super) fn header(&self, session: &Session) -> Vec<u8> {
         let mut out = Vec::new();
         let mut header = Object::new(&mut out);
         header.str("type", "session").number("version", CURRENT).str("id", &self.id).str("timestamp", &self.now);
         let cwd = session.header.cwd.as_deref().unwrap_or("");
-        header.str("cwd", &stand_ins.map_or_else(|| cwd.to_owned(), |stand_ins| stand_ins.text(cwd)));
-        if let Some(parent) = self.parent.as_ref().filter(|_| stand_ins.is_none()) {
+        header.str("cwd", &self.stand_ins.map_or_else(|| cwd.to_owned(), |stand_ins| stand_ins.text(cwd)));
+        if let Some(parent) = &self.parent {
             header.str("parentSession", parent);
         }
         drop(header);
@@ -91,15 +101,16 @@ mod tests {
 
     use super::NewSession;
 
-    fn new(now: &str) -> NewSession {
-        NewSession { id: "new".to_owned(), now: now.to_owned(), parent: Some("/old.jsonl".to_owned()) }
+    fn new(now: &str) -> NewSession<'static> {
+        let parent = Some("/old.jsonl".to_owned());
+        NewSession { id: "new".to_owned(), now: now.to_owned(), parent, stand_ins: None }
     }
 
     #[test]
     fn the_header_names_the_source_and_takes_over_the_folder() {
         let header = |cwd: &str| {
             let source = format!(r#"{{"type":"session","version":3,"id":"s","title":"old"{cwd}}}"#);
-            String::from_utf8(new("T").header(&read(source.as_bytes()), None)).unwrap()
+            String::from_utf8(new("T").header(&read(source.as_bytes()))).unwrap()
         };
         let expected = |cwd: &str| {
             let start = r#"{"type":"session","version":3,"id":"new","timestamp":"T","cwd":"#;

@@ -1,16 +1,14 @@
 //! Copying more than one path of a session into a new file (help rules, "Copying a tree").
 
 use std::io::Write;
-use std::sync::Mutex;
 
 use super::draft::{Draft, IdsAndTime};
 use super::navigate;
 use super::new_session::{NewSession, WrittenSession};
-use super::stand_in::StandIns;
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::migrate::lines;
-use crate::core::read::line::{BLOCK, Line, Lines};
+use crate::core::read::line::{self, Line};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 
@@ -51,7 +49,8 @@ impl TreeCopy {
             let message = format!("the leaf `{}` is among what is left out", session.id(leaf));
             return Err(Error::usage(message, "name an entry that stays with `--leaf ENTRY`"));
         }
-        Ok(Self { is_moved: leaf.is_some(), ..Self::of(bodies, is_gone, own, false)? })
+        let is_moved = leaf.is_some() && leaf != session.leaf();
+        Ok(Self { is_moved, ..Self::of(bodies, is_gone, own, false)? })
     }
 
     /// Plans a copy of the paths to some entries. It stands at the last of them.
@@ -117,14 +116,13 @@ impl TreeCopy {
     pub fn write(
         &self,
         bodies: &mut Bodies<'_>,
-        new: &NewSession,
+        new: &NewSession<'_>,
         fresh: &mut dyn FnMut() -> String,
-        stand_ins: Option<StandIns<'_>>,
         out: &mut dyn Write,
     ) -> Result<WrittenSession> {
         let session = bodies.session();
         let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
-        let (mut nodes, mut line_number) = (session.nodes().peekable(), 0);
+        let mut nodes = session.nodes().peekable();
         let mut written = WrittenSession::default();
         let (mut last, mut is_ended) = (None, true);
         let (mut copied, mut scan) = (Vec::new(), Scan::default());
@@ -132,36 +130,40 @@ impl TreeCopy {
             let id = scan.read(line).ok().and_then(|entry| session.find(&entry.get_id("id")?));
             id.is_some_and(|node| self.is_gone[node.index()])
         };
-        let mut copy = |line: Line<'_>| -> Result<()> {
-            line_number += 1;
+        let mut copy = |number: u32, line: Line<'_>| -> Result<()> {
             copied.clear();
-            if line_number == session.header.line {
-                put(&new.header(session, stand_ins))?;
+            if number == session.header.line {
+                put(&new.header(session))?;
                 return Ok(());
             }
-            match nodes.next_if(|&node| session.line(node) == line_number) {
+            match nodes.next_if(|&node| session.line(node) == number) {
                 Some(node) if self.is_gone[node.index()] => return Ok(()),
                 Some(node) => {
                     self.entry(bodies, node, &mut copied)?;
                     last = Some(node);
                     written.labels += usize::from(session.traits(node).kind == Kind::Label);
                 }
-                None if self.only_entries || is_title_slot(session, line_number) => return Ok(()),
+                None if self.only_entries || is_title_slot(session, number) => return Ok(()),
                 // Only the last of several entries with one id is an entry, and all of them go with it.
                 None if is_gone(line.bytes) => return Ok(()),
                 // Its writer may still be at work, and whoever reads a new file cannot know.
-                None if !line.terminated && stand_ins.is_none() => return Ok(()),
+                None if !line.terminated && new.stand_ins.is_none() => return Ok(()),
                 None => copied.extend_from_slice(line.bytes),
             }
-            match stand_ins {
+            match new.stand_ins {
                 Some(stand_ins) => put(&stand_ins.line(&copied))?,
                 None => put(&copied)?,
             }
             written.entries += 1;
-            is_ended = line.terminated || stand_ins.is_none();
+            is_ended = line.terminated || new.stand_ins.is_none();
             if is_ended { put(b"\n") } else { Ok(()) }
         };
-        each_line(session, &mut copy)?;
+        let mut done = Ok(());
+        line::each(&session.source, |number, line| {
+            done = copy(number, line);
+            done.is_ok()
+        })?;
+        done?;
         written.leaf = self.leaf.map(|leaf| session.id(leaf).to_owned());
         let is_elsewhere = match session.stores_leaf() {
             true => self.is_moved || self.is_gone.contains(&true),
@@ -222,24 +224,6 @@ fn is_title_slot(session: &Session, line: u32) -> bool {
     session.has_title_slot() && line < session.header.line
 }
 
-/// Calls `each` with all lines of a session, until it fails.
-fn each_line(session: &Session, each: &mut dyn FnMut(Line<'_>) -> Result<()>) -> Result<()> {
-    let long = Mutex::new(());
-    let mut lines = Lines::new(&session.source, &long);
-    let mut start = 0;
-    while start < session.source.len() {
-        let end = (start + BLOCK as u64).min(session.source.len());
-        let mut done = Ok(());
-        lines.in_block(start..end, |line| {
-            done = each(line);
-            done.is_ok()
-        })?;
-        done?;
-        start = end;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::TreeCopy;
@@ -257,9 +241,9 @@ mod tests {
             "" => TreeCopy::without(&mut bodies, &nodes(without), nodes(leaf).first().copied()).unwrap(),
             _ => TreeCopy::of_paths(&mut bodies, &nodes(paths)).unwrap(),
         };
-        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None };
+        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None, stand_ins: None };
         let mut bytes = Vec::new();
-        let written = plan.write(&mut bodies, &new, &mut numbered(), None, &mut bytes).unwrap();
+        let written = plan.write(&mut bodies, &new, &mut numbered(), &mut bytes).unwrap();
         let copy = crate::core::session::sample::read(&bytes);
         assert_eq!(written.entries, copy.len());
         assert_eq!(written.leaf.as_deref(), copy.leaf().map(|leaf| copy.id(leaf)));
@@ -321,6 +305,18 @@ mod tests {
         let error = TreeCopy::without(&mut bodies, &[leaf], None).unwrap_err();
         assert_eq!(error.kind().name(), "usage");
         assert!(error.hint().unwrap().contains("--leaf"), "{error}");
+    }
+
+    #[test]
+    fn a_stored_leaf_that_is_named_stays_as_it_is() {
+        let mut lines = forked();
+        lines.push(entry("leaf", "m1", "b2", r#""targetId":"u2""#));
+        let all = ids_and_parents(&lines);
+        let leaf = copied(&lines, "", "", "").1;
+        assert_eq!(copied(&lines, "", "", &leaf), (all.clone(), leaf.clone()));
+        assert_eq!(leaf, "u2");
+        let (moved, leaf) = copied(&lines, "", "", "a1");
+        assert!(moved.len() > all.len() && leaf == "a1", "{moved}");
     }
 
     #[test]

@@ -25,14 +25,14 @@ use crate::support;
 /// Writes a copy of a tree. With a seed it has stand-ins.
 fn copy(session: &Session, plan: &TreeCopy, seed: Option<u64>) -> Vec<u8> {
     let key = seed.map(|seed| StandInKey::new(Uuid::from_u64_pair(seed, 1)));
-    let new = NewSession { id: "new".to_owned(), now: "2026-01-05T12:00:00.000Z".to_owned(), parent: None };
+    let stand_ins = key.map(|key| StandIns::new(session, key));
+    let new = NewSession { id: "new".to_owned(), now: "2026-01-05T12:00:00.000Z".to_owned(), parent: None, stand_ins };
     let (mut out, mut next) = (Vec::new(), 0);
     let mut fresh = || {
         next += 1;
         format!("copy{next}")
     };
-    let stand_ins = key.map(|key| StandIns::new(session, key));
-    plan.write(&mut Bodies::new(session), &new, &mut fresh, stand_ins, &mut out).unwrap();
+    plan.write(&mut Bodies::new(session), &new, &mut fresh, &mut out).unwrap();
     out
 }
 
@@ -127,6 +127,22 @@ fn stand_ins_of_one_file_are_the_same_and_those_of_two_keys_are_not() {
     let session = support::session(&bytes);
     assert_eq!(anonymized(&session, 1), anonymized(&session, 1));
     assert_ne!(anonymized(&session, 1), anonymized(&session, 2));
+}
+
+#[test]
+fn ids_with_half_a_pair_hang_together_with_stand_ins_too() {
+    let message = |id: &str, parent: &str| {
+        format!(r#"{{"type":"message","id":{id},"parentId":{parent},"message":{{"role":"user","content":"x"}}}}"#)
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"s"}"#.to_owned(),
+        message(r#""one\ud800""#, "null"),
+        message(r#""one\ud801""#, r#""one\ud800""#),
+        message(r#""two""#, r#""one\ud801""#),
+    ];
+    let session = support::session(format!("{}\n", lines.join("\n")).as_bytes());
+    let copy = anonymized(&session, 3);
+    assert_eq!(support::session(&copy).roots().len(), 1, "{}", String::from_utf8_lossy(&copy));
 }
 
 /// A name that is replaced must not become one that means something: two letters are soon `id`.

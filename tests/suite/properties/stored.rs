@@ -317,13 +317,18 @@ fn a_fork_has_the_context_of_its_entry() {
             let context = context::build(&mut Bodies::new(session), leaf).unwrap();
             context.messages.iter().map(|item| session.id(item.node()).to_owned()).collect::<Vec<_>>()
         };
-        let new = NewSession { id: "new".to_owned(), now: "2026-01-05T12:00:00.000Z".to_owned(), parent: None };
+        let new = NewSession {
+            id: "new".to_owned(),
+            now: "2026-01-05T12:00:00.000Z".to_owned(),
+            parent: None,
+            stand_ins: None,
+        };
         let (mut out, mut next) = (Vec::new(), 0);
         let mut fresh = || {
             next += 1;
             format!("new{next}")
         };
-        Fork::at(&session, entry).write(&mut Bodies::new(&session), &new, &mut fresh, None, &mut out).unwrap();
+        Fork::at(&session, entry).write(&mut Bodies::new(&session), &new, &mut fresh, &mut out).unwrap();
         let text = String::from_utf8_lossy(&out);
         let copy = support::session(&out);
         assert_eq!(says(&copy, copy.leaf()), says(&session, Some(entry)), "file {seed}:\n{text}");

@@ -154,7 +154,7 @@ impl<'s> StandIns<'s> {
         let mut stand_in = Vec::new();
         self.key.push_string(&mut stand_in, raw);
         for _ in 0..MOST {
-            if !means_something(&text::decode(&stand_in)) {
+            if !means_something(&text::decode_id(&stand_in)) {
                 break;
             }
             let before = std::mem::take(&mut stand_in);
@@ -170,7 +170,7 @@ impl<'s> StandIns<'s> {
         }
         match rule {
             Rule::Pixel => out.extend_from_slice(pixel.as_bytes()),
-            _ if rule.keeps(&text::decode(raw), |id| self.session.find(id).is_some()) => out.extend_from_slice(raw),
+            _ if rule.keeps(&text::decode_id(raw), |id| self.session.find(id).is_some()) => out.extend_from_slice(raw),
             Rule::Id => self.push_unlike(out, raw, |id| self.session.find(id).is_some()),
             _ => self.key.push_string(out, raw),
         }
@@ -225,7 +225,7 @@ impl<'s> StandIns<'s> {
 
     /// Appends a string of a damaged line.
     fn push_token(self, out: &mut Vec<u8>, raw: &[u8]) {
-        let known = text::decode(raw);
+        let known = text::decode_id(raw);
         let stays = rules::is_known_name(&known)
             || Rule::Kind.keeps(&known, |_| false)
             || Rule::Role.keeps(&known, |_| false)

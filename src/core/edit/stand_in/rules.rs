@@ -79,16 +79,15 @@ const BLOCKS: Rule = Rule::OneOf(&[
     "input_text",
 ]);
 const IMAGES: Rule = Rule::OneOf(&["image/png", "image/jpeg", "image/gif", "image/webp"]);
-const MODEL_ROLES: Rule =
-    Rule::OneOf(&["default", "smol", "slow", "plan", "commit", "vision", "task", "designer", "temporary"]);
+const MODEL_ROLES: Rule = Rule::OneOf(&["default", "smol", "slow", "plan", "commit", "vision", "task", "temporary"]);
 const MODES: Rule = Rule::OneOf(&["none", "plan", "plan_paused", "vibe", "goal", "loop"]);
-const TIERS: Rule = Rule::OneOf(&["none", "auto", "default", "flex", "priority", "scale", "standard", "fast"]);
+const TIERS: Rule = Rule::OneOf(&["none", "auto", "default", "flex", "priority", "scale", "fast"]);
 
 /// Tools that pi, omp and openclaw have.
 static TOOLS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "\
-    apply_patch ask ast_edit ast_grep bash browser calc calculator checkpoint computer debug edit eval exec \
-     exit_plan_mode fetch find generate_image github glob goal grep inspect_image job ls lsp multi_edit \
+    apply_patch ask ast_edit ast_grep bash browser calc checkpoint computer debug edit eval exec \
+     exit_plan_mode fetch find generate_image github glob goal grep inspect_image job ls lsp \
      notebook patch poll process python read recall reflect render_mermaid report_finding resolve retain \
      rewind search ssh submit_result task todo todo_write vim web_fetch web_search write yield"
         .split(' ')
