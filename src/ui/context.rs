@@ -16,6 +16,7 @@ use crate::core::context::message;
 use crate::core::context::stats::Size;
 use crate::core::context::{Context, Settings};
 use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
+use crate::core::entry::message::Message;
 use crate::core::entry::preview::NAMELESS;
 use crate::core::entry::{Entry, Kind, Role};
 use crate::core::json::{Object, Raw, ValueKind};
@@ -319,7 +320,8 @@ pub(crate) fn text(
     output.text(&rows(screen, &facts(leaf, &context.settings, size)))?;
     let mut scratch = Vec::new();
     for (at, item) in context.messages.iter().enumerate() {
-        let write = |message: Raw<'_>| -> io::Result<()> {
+        let write = |message: Message<'_>| -> io::Result<()> {
+            let message = message.raw();
             let title = title(screen, at + 1, session.id(item.node()), message);
             output.text(&screen.folded(&title, 3))?;
             body(message, &mut |part| fit::fold(part, screen.width, None, &mut |row| output.text(row)))
@@ -380,7 +382,7 @@ fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for
                 return Ok(false);
             }
             output.text(mark)?;
-            output.json(if for_model { &sent } else { message.bytes() }).map(|()| true)
+            output.json(if for_model { &sent } else { message.raw().bytes() }).map(|()| true)
         });
         if written?? {
             mark = ",";

@@ -66,7 +66,7 @@ impl MarkdownText<'_> {
         let mut scratch = Vec::new();
         for (at, item) in self.context.messages.iter().enumerate() {
             let id = session.id(item.node());
-            message::with(bodies, item, &mut scratch, |message| self.message(output, at + 1, id, message))??;
+            message::with(bodies, item, &mut scratch, |message| self.message(output, at + 1, id, message.raw()))??;
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::content::{copy, copy_time, has_text, text_block, time, user_text, wit
 use super::omp;
 use crate::core::context::ContextMessage;
 use crate::core::entry::elsewhere::TextElsewhere;
+use crate::core::entry::message::Message;
 use crate::core::entry::{Entry, Role};
 use crate::core::error::Result;
 use crate::core::json::{Object, Raw, ValueKind};
@@ -25,15 +26,14 @@ pub fn with<R>(
     bodies: &mut Bodies<'_>,
     item: &ContextMessage,
     scratch: &mut Vec<u8>,
-    each: impl FnOnce(Raw<'_>) -> R,
+    each: impl FnOnce(Message<'_>) -> R,
 ) -> Result<R> {
     if let &ContextMessage::Stored(node) = item {
-        let message = bodies.entry(node)?.message();
-        return Ok(each(message.unwrap_or(Raw::new(b"null"))));
+        return Ok(each(Message::stored(bodies.stored(node)?)));
     }
     scratch.clear();
     write(scratch, bodies, item)?;
-    let made = each(Raw::new(scratch));
+    let made = each(Message::made(Raw::new(scratch)));
     // The memory of a message of many megabytes is given back.
     scratch.shrink_to(SCRATCH);
     Ok(made)
@@ -47,7 +47,7 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: &ContextMessage) 
     let session = bodies.session();
     match *item {
         ContextMessage::Stored(node) => {
-            let entry = bodies.entry(node)?;
+            let entry = bodies.stored(node)?;
             out.extend_from_slice(entry.message().map_or(b"null", Raw::bytes));
         }
         ContextMessage::Edited { target, edit } => {
@@ -90,28 +90,24 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: &ContextMessage) 
 }
 
 /// Writes a message as a model gets it, and returns whether it gets it at all.
-pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
-    let get = |name: &str| message.get(name);
-    let text = |name: &str| message.get_str(name).unwrap_or_default();
-    let is = |name: &str| get(name).is_some_and(Raw::is_true);
-    match text("role").as_ref() {
-        "user" | "developer" | "assistant" | "toolResult" | "system" => {
-            if get("content").is_none_or(Raw::is_null) {
-                with_content(out, message, b"[]");
-            } else {
-                out.extend_from_slice(message.bytes());
-            }
-        }
+pub fn write_for_model(out: &mut Vec<u8>, message: Message<'_>) -> bool {
+    let [role, content, is_excluded] = message.pick(["role", "content", "excludeFromContext"]);
+    let message = message.raw();
+    let content = content.filter(|content| !content.is_null());
+    match role.and_then(Raw::str).unwrap_or_default().as_ref() {
+        "user" | "developer" | "assistant" | "toolResult" | "system" => match content {
+            None => with_content(out, message, b"[]"),
+            Some(_) => out.extend_from_slice(message.bytes()),
+        },
         "branchSummary" => summary(out, message, BRANCH),
         "compactionSummary" => summary(out, message, COMPACTION),
         "custom" | "hookMessage" => {
-            let content = get("content").filter(|content| !content.is_null());
             let content = content.map_or(b"[]".to_vec(), |content| text_block(content.bytes()));
             let mut object = Object::new(out);
             object.str("role", "user").json("content", &content);
             copy_time(&mut object, message);
         }
-        "bashExecution" | "pythonExecution" if is("excludeFromContext") => return false,
+        "bashExecution" | "pythonExecution" if is_excluded.is_some_and(Raw::is_true) => return false,
         "bashExecution" => bash(out, message),
         "pythonExecution" => python(out, message),
         "fileMention" => files(out, message),
@@ -195,7 +191,7 @@ fn custom(out: &mut Vec<u8>, entry: Entry<'_>, session: &Session, node: NodeId, 
 
 /// Estimates the tokens of a message: one for four bytes of text, and 1200 for each image. Sections of a system
 /// message and the tools that it adds count too.
-pub fn tokens(message: Raw<'_>) -> u64 {
+pub fn tokens(message: Message<'_>) -> u64 {
     const IMAGE: u64 = 1200;
     // Bytes as stored, escapes included: close enough, and nothing has to be decoded.
     let bytes = |raw: Option<Raw<'_>>| raw.map_or(0, |raw| raw.string_body().unwrap_or(raw.bytes()).len()) as u64;
@@ -208,17 +204,17 @@ pub fn tokens(message: Raw<'_>) -> u64 {
             b"summary" | b"command" | b"code" | b"output" => chars += bytes(Some(value)),
             b"content" | b"blocks" if value.kind() == ValueKind::String => chars += bytes(Some(value)),
             b"content" | b"blocks" => {
-                for block in value.elements() {
-                    let [kind, texts @ ..] = block.pick(["type", "text", "thinking", "name", "arguments"]);
+                for block in message.blocks(value) {
+                    let texts = [block.text, block.thinking, block.name, block.arguments];
                     chars += texts.into_iter().map(bytes).sum::<u64>();
-                    images += u64::from(kind.and_then(Raw::str).as_deref() == Some("image"));
+                    images += u64::from(block.kind == "image");
                 }
             }
             b"files" => chars += value.elements().map(|file| bytes(file.get("content"))).sum::<u64>(),
             _ => {}
         }
     }
-    let instructions = if is_system { TextElsewhere::of_system(message) } else { Vec::new() };
+    let instructions = if is_system { TextElsewhere::of_system(message.raw()) } else { Vec::new() };
     for text in instructions {
         match text {
             TextElsewhere::Section { text, .. } => chars += bytes(Some(text).filter(|text| !text.is_null())),
