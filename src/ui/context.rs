@@ -5,21 +5,19 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
-use memchr::memchr;
-
 use super::escape;
-use super::fit;
 use super::output::Output;
 use super::paint::Ink;
+use super::parts::{elsewhere, parts};
 use super::screen::Screen;
+use super::sink::TextSink;
 use crate::core::context::message;
 use crate::core::context::stats::Size;
 use crate::core::context::{Context, Settings};
-use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
+use crate::core::entry::elsewhere::TextElsewhere;
 use crate::core::entry::message::Message;
-use crate::core::entry::preview::NAMELESS;
-use crate::core::entry::{Entry, Kind, Role};
-use crate::core::json::{Object, Raw, ValueKind};
+use crate::core::entry::{Entry, Kind};
+use crate::core::json::{Object, Raw};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
@@ -90,7 +88,7 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 }
 
 /// Returns the role of a message, and what it is in words: role, names, and how it ended.
-pub(super) fn title_words(message: Raw<'_>) -> (Cow<'_, str>, String) {
+pub(super) fn title_words(message: Message<'_>) -> (Cow<'_, str>, String) {
     let [role, stop, is_error, names @ ..] = message.pick(["role", "stopReason", "isError", "customType", "toolName"]);
     let role = role.and_then(Raw::str).unwrap_or_default();
     let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
@@ -108,7 +106,7 @@ pub(super) fn title_words(message: Raw<'_>) -> (Cow<'_, str>, String) {
 }
 
 /// Draws the title line of a message.
-pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
+pub fn title(screen: &Screen, number: usize, id: &str, message: Message<'_>) -> String {
     let (role, title) = title_words(message);
     let paint = screen.paint;
     if paint.in_words {
@@ -128,129 +126,41 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
     out
 }
 
-/// Calls `out` with all text of a message, safe to print and in pieces, since it may have many megabytes.
-/// Every part of the message ends its line.
+/// Calls `out` with all text of a message, safe to print and folded to the width, in pieces, since it may have many
+/// megabytes. Every part of the message ends its line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    parts(message, &mut |_, text| part(text, out))
-}
-
-/// What a part of a message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartKind {
-    /// The words of a person or a model.
-    Words,
-    /// A call of a tool.
-    Call,
-    /// Anything else.
-    Other,
-}
-
-/// Calls `out` with the parts of a message in order, as they are stored. Some are empty.
-///
-/// # Errors
-/// Those of `out`.
-pub(super) fn parts(message: Raw<'_>, out: &mut dyn FnMut(PartKind, &str) -> io::Result<()>) -> io::Result<()> {
-    let [role, summary, command, code, output, files, blocks, content, error] =
-        message.pick(["role", "summary", "command", "code", "output", "files", "blocks", "content", "errorMessage"]);
-    let role = role.and_then(Raw::str);
-    let said = match role.as_deref() {
-        Some("user" | "assistant" | "branchSummary" | "compactionSummary") => PartKind::Words,
-        _ => PartKind::Other,
-    };
-    if let Some(summary) = summary.and_then(Raw::str) {
-        out(said, &summary)?;
-    }
-    let mut part = |text: &str| out(PartKind::Other, text);
-    for (text, before) in [(command, "$ "), (code, ">>> "), (output, "")] {
-        match text.and_then(Raw::str) {
-            Some(text) if before.is_empty() => part(&text)?,
-            Some(text) => part(&format!("{before}{text}"))?,
-            None => {}
-        }
-    }
-    for file in files.iter().flat_map(|files| files.elements()) {
-        part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
-        part(&file.get_str("content").unwrap_or_default())?;
-    }
-    for element in blocks.iter().flat_map(|blocks| blocks.elements()) {
-        part(&block(element, said).1)?;
-    }
-    if role.as_deref() == Role::System.name() {
-        TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
-    }
-    match content {
-        Some(content) if content.kind() == ValueKind::String => out(said, &content.str().unwrap_or_default())?,
-        Some(content) if content.kind() == ValueKind::Array => {
-            for element in content.elements() {
-                let (kind, text) = block(element, said);
-                out(kind, &text)?;
-            }
-        }
-        Some(_) => part("(no content)")?,
-        None => {}
-    }
-    match error.and_then(Raw::str) {
-        Some(error) => out(PartKind::Other, &format!("[error: {error}]")),
-        None => Ok(()),
-    }
+pub fn body(message: Message<'_>, width: Option<usize>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    pass_on(out, |sink| parts(message, &mut |_, part| sink.part(part, width)))
 }
 
 /// Calls `out` with all text of an entry as [`body`] does with that of a message.
 ///
 /// # Errors
 /// Those of `out`.
-pub(crate) fn entry(entry: Entry<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    if let Some(message) = entry.message().filter(|_| entry.kind() == Kind::Message) {
-        return body(message, out);
+pub(crate) fn entry(
+    entry: Entry<'_>,
+    width: Option<usize>,
+    out: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    if entry.kind() == Kind::Message && entry.message().is_some() {
+        return body(Message::stored(entry), width, out);
     }
-    body(entry.object(), out)?;
-    TextElsewhere::of(entry).iter().try_for_each(|other| part(&elsewhere(other), out))
+    pass_on(out, |sink| {
+        parts(Message::made(entry.object()), &mut |_, part| sink.part(part, width))?;
+        TextElsewhere::of(entry).iter().try_for_each(|other| sink.part(&elsewhere(other), width))
+    })
 }
 
-/// How many bytes of whole lines are made safe to print at once.
-const PIECE: usize = 64 * 1024;
-
-/// Returns the first lines of a text, about [`PIECE`] bytes of them, and the others.
-fn split_lines(text: &str) -> (&str, &str) {
-    let after = text.as_bytes().get(PIECE..).and_then(|rest| memchr(b'\n', rest));
-    text.split_at(after.map_or(text.len(), |end| PIECE + end + 1))
-}
-
-/// Calls `out` with a part of a message, some lines at a time.
-fn part(text: &str, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    let text = text.trim_end_matches('\n');
-    if text.is_empty() {
-        return Ok(());
-    }
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (lines, after) = split_lines(rest);
-        out(&escape::lines(lines))?;
-        rest = after;
-    }
-    out("\n")
-}
-
-/// Returns a text that stands outside of the content, with what it is.
-fn elsewhere(text: &TextElsewhere<'_>) -> String {
-    let plain = |text: Raw<'_>| text.str().unwrap_or_default().into_owned();
-    match text {
-        TextElsewhere::Section { name, text } => {
-            text.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}"))
-        }
-        TextElsewhere::ToolAdded(tool) => {
-            let description = tool.get_str("description").unwrap_or_default();
-            format!("[tool: {}] {description}", tool_name(*tool)).trim_end().to_owned()
-        }
-        TextElsewhere::ToolRemoved(tool) => format!("[tool removed: {}]", tool_name(*tool)),
-        TextElsewhere::Task(text) => format!("[task]\n{}", plain(*text)),
-        TextElsewhere::SystemPrompt(text) => format!("[system prompt]\n{}", plain(*text)),
-        TextElsewhere::SystemText(text) | TextElsewhere::Archived(text) | TextElsewhere::Notes(text) => plain(*text),
-        TextElsewhere::Picture(picture) => image(*picture),
-    }
+fn pass_on(
+    out: &mut dyn FnMut(&str) -> io::Result<()>,
+    write: impl FnOnce(&mut TextSink<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let pass = &mut |bytes: &[u8]| out(&String::from_utf8_lossy(bytes));
+    let mut sink = TextSink::passing(pass);
+    write(&mut sink)?;
+    sink.end()
 }
 
 /// Prints the text of an entry and nothing else: no role, no call, no thinking. For a file it is as it was
@@ -278,32 +188,6 @@ pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()
     Ok(())
 }
 
-/// Returns what a block is and its text; `said` is the kind of a block of text.
-fn block(block: Raw<'_>, said: PartKind) -> (PartKind, Cow<'_, str>) {
-    let [kind, text, thinking, name, arguments] = block.pick(["type", "text", "thinking", "name", "arguments"]);
-    let words = |member: Option<Raw<'_>>| member.and_then(Raw::str).unwrap_or_default().into_owned();
-    let kind = kind.and_then(Raw::str).unwrap_or_default();
-    let text = match kind.as_ref() {
-        "text" => return (said, text.and_then(Raw::str).unwrap_or_default()),
-        "thinking" => format!("[thinking] {}", words(thinking)),
-        "image" => image(block),
-        "toolCall" => {
-            let arguments = arguments.map(Raw::bytes).unwrap_or_default();
-            let name = Some(words(name)).filter(|name| !name.trim().is_empty());
-            let name = name.as_deref().unwrap_or(NAMELESS);
-            let call = format!("[call {name}: {}]", String::from_utf8_lossy(arguments));
-            return (PartKind::Call, Cow::Owned(call));
-        }
-        _ => format!("[{kind}]"),
-    };
-    (PartKind::Other, Cow::Owned(text))
-}
-
-fn image(image: Raw<'_>) -> String {
-    let data = image.get("data").map_or(0, |data| data.bytes().len());
-    format!("[image: {}, {} kB]", image.get_str("mimeType").unwrap_or_default(), data.div_ceil(1000))
-}
-
 /// Prints a context as a transcript.
 ///
 /// # Errors
@@ -319,16 +203,17 @@ pub(crate) fn text(
     let leaf = context.leaf.map(|leaf| session.id(leaf));
     output.text(&rows(screen, &facts(leaf, &context.settings, size)))?;
     let mut scratch = Vec::new();
+    let pass = &mut |bytes: &[u8]| output.put(bytes);
+    let mut sink = TextSink::passing(pass);
     for (at, item) in context.messages.iter().enumerate() {
         let write = |message: Message<'_>| -> io::Result<()> {
-            let message = message.raw();
             let title = title(screen, at + 1, session.id(item.node()), message);
-            output.text(&screen.folded(&title, 3))?;
-            body(message, &mut |part| fit::fold(part, screen.width, None, &mut |row| output.text(row)))
+            sink.text(&screen.folded(&title, 3));
+            parts(message, &mut |_, part| sink.part(part, screen.width))
         };
         message::with(bodies, item, &mut scratch, write)??;
     }
-    Ok(())
+    Ok(sink.end()?)
 }
 
 /// Prints a context as agents hold it: its state and its messages.

@@ -5,14 +5,18 @@
 use std::borrow::Cow;
 use std::io;
 
-use super::context::{self, NamedFact, PartKind, parts, title_words};
+use memchr::{memchr, memchr_iter};
+
+use super::context::{self, NamedFact, title_words};
 use super::escape;
 use super::output::Output;
+use super::parts::{PartKind, parts};
+use super::sink::TextSink;
 use super::stats::{self, MeasuredPart};
 use crate::core::context::stats::{Size, Stats};
 use crate::core::context::{Context, message};
 use crate::core::entry::Role;
-use crate::core::json::Raw;
+use crate::core::entry::message::Message;
 use crate::core::session::body::Bodies;
 use crate::core::time;
 
@@ -64,68 +68,92 @@ impl MarkdownText<'_> {
             output.text(&list(&stats::usage(stats, *part)))?;
         }
         let mut scratch = Vec::new();
+        let pass = &mut |bytes: &[u8]| output.put(bytes);
+        let mut sink = TextSink::passing(pass);
         for (at, item) in self.context.messages.iter().enumerate() {
             let id = session.id(item.node());
-            message::with(bodies, item, &mut scratch, |message| self.message(output, at + 1, id, message.raw()))??;
+            message::with(bodies, item, &mut scratch, |message| self.message(&mut sink, at + 1, id, message))??;
         }
-        Ok(())
+        Ok(sink.end()?)
     }
 
-    /// Prints a message, unless it has nothing but what is left out.
-    fn message(&self, output: &mut Output, number: usize, id: &str, message: Raw<'_>) -> io::Result<()> {
+    /// Adds a message, unless it has nothing but what is left out.
+    fn message(&self, sink: &mut TextSink<'_>, number: usize, id: &str, message: Message<'_>) -> io::Result<()> {
         if !self.has_tools && message.get_str("role").as_deref() == Role::ToolResult.name() {
             return Ok(());
         }
         let mut title = Some(format!("## {number} {} - {}\n\n", inline(&title_words(message).1), inline(id)));
         let mut is_cut = false;
-        parts(message, &mut |kind, text| {
-            let text = text.trim_end_matches('\n');
+        parts(message, &mut |kind, part| {
             if kind == PartKind::Call && !self.has_tools {
                 is_cut = true;
                 return Ok(());
             }
-            if text.is_empty() {
+            if part.is_empty() {
                 return Ok(());
             }
-            output.text(&title.take().unwrap_or_default())?;
-            if kind == PartKind::Words { quote(output, text) } else { fenced(output, "", &escape::lines(text)) }
+            sink.text(&title.take().unwrap_or_default());
+            sink.whole(
+                part,
+                |sink, text| if kind == PartKind::Words { quote(sink, text) } else { fenced(sink, "", text) },
+            )
         })?;
-        output.text(&title.filter(|_| !is_cut).unwrap_or_default())
+        sink.text(&title.filter(|_| !is_cut).unwrap_or_default());
+        Ok(())
     }
 }
 
-/// Prints words in a block quote, as they are if a reader sees all of them.
-fn quote(output: &mut Output, text: &str) -> io::Result<()> {
-    let text = escape::lines(text);
-    if !shown::is_all_shown(&text) {
-        return fenced(output, "> ", &text);
+/// Adds words in a block quote, as they are if a reader sees all of them.
+fn quote(sink: &mut TextSink<'_>, text: &str) -> io::Result<()> {
+    if !shown::is_all_shown(text) {
+        return fenced(sink, "> ", text);
     }
-    for line in text.split('\n') {
-        push(output, "> ", line)?;
-    }
-    output.text("\n")
+    push(sink, "> ", text)?;
+    sink.text("\n");
+    Ok(())
 }
 
-/// Prints a line after a mark, which ends with no blank.
-fn push(output: &mut Output, mark: &str, line: &str) -> io::Result<()> {
-    output.text(if line.is_empty() { mark.trim_end() } else { mark })?;
-    output.text(line)?;
-    output.text("\n")
+/// Adds lines, each after a mark, which ends with no blank.
+fn push(sink: &mut TextSink<'_>, mark: &str, text: &str) -> io::Result<()> {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    for end in memchr_iter(b'\n', bytes).chain([bytes.len()]) {
+        let line = &bytes[start..end];
+        start = end + 1;
+        let mark = if line.is_empty() { mark.trim_end() } else { mark };
+        sink.bytes.extend_from_slice(mark.as_bytes());
+        sink.bytes.extend_from_slice(line);
+        sink.bytes.push(b'\n');
+        sink.settle()?;
+    }
+    Ok(())
 }
 
-/// Prints a text in a fence that is longer than any row of backticks in it.
-fn fenced(output: &mut Output, mark: &str, text: &str) -> io::Result<()> {
-    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    push(output, mark, &fence)?;
+/// Adds a text in a fence that is longer than any row of backticks in it.
+fn fenced(sink: &mut TextSink<'_>, mark: &str, text: &str) -> io::Result<()> {
+    let fence = "`".repeat(longest_row(text.as_bytes(), b'`').max(2) + 1);
+    push(sink, mark, &fence)?;
     if mark.is_empty() {
-        output.text(text)?;
-        output.text("\n")?;
+        sink.long(text.as_bytes())?;
+        sink.text("\n");
     } else {
-        text.split('\n').try_for_each(|line| push(output, mark, line))?;
+        push(sink, mark, text)?;
     }
-    push(output, mark, &fence)?;
-    output.text("\n")
+    push(sink, mark, &fence)?;
+    sink.text("\n");
+    Ok(())
+}
+
+/// Returns the length of the longest row of a byte.
+fn longest_row(text: &[u8], byte: u8) -> usize {
+    let mut longest = 0;
+    let mut rest = text;
+    while let Some(start) = memchr(byte, rest) {
+        let row = rest[start..].iter().take_while(|&&other| other == byte).count();
+        longest = longest.max(row);
+        rest = &rest[start + row..];
+    }
+    longest
 }
 
 /// Returns facts as a list.

@@ -166,8 +166,9 @@ fn exercise(session: &Session) {
                 let text = String::from_utf8_lossy(json);
                 assert!(json.is_empty() || is_json(&text), "{text}");
             }
-            let mut shown = transcript::title(&screen, at + 1, session.id(item.node()), Raw::new(&stored));
-            transcript::body(Raw::new(&stored), &mut |part| {
+            let mut shown =
+                transcript::title(&screen, at + 1, session.id(item.node()), Message::made(Raw::new(&stored)));
+            transcript::body(Message::made(Raw::new(&stored)), None, &mut |part| {
                 shown.push_str(part);
                 Ok(())
             })
