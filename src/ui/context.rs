@@ -3,17 +3,19 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::mem;
 use std::path::Path;
 
 use super::escape;
+use super::in_order;
 use super::output::Output;
 use super::paint::Ink;
 use super::parts::{elsewhere, parts};
 use super::screen::Screen;
-use super::sink::TextSink;
-use crate::core::context::message;
+use super::sink::{PIECE, TextSink};
+use crate::core::context::message::{self, MessageRun};
 use crate::core::context::stats::Size;
-use crate::core::context::{Context, Settings};
+use crate::core::context::{Context, ContextMessage, Settings};
 use crate::core::entry::elsewhere::TextElsewhere;
 use crate::core::entry::message::Message;
 use crate::core::entry::{Entry, Kind};
@@ -188,32 +190,82 @@ pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()
     Ok(())
 }
 
-/// Prints a context as a transcript.
+/// Calls `write` with each message of a context, its place among them, and where its text goes, on up to `jobs`
+/// threads, and `written` with what that returns, in order.
 ///
 /// # Errors
 /// As [`message::with`], or what the system says of writing.
+pub(super) fn each_message<T: Send>(
+    output: &mut Output,
+    bodies: &mut Bodies<'_>,
+    items: &[ContextMessage],
+    jobs: usize,
+    write: impl Fn(&mut TextSink<'_>, usize, Message<'_>) -> io::Result<T> + Sync,
+    mut written: impl FnMut(T),
+) -> anyhow::Result<()> {
+    let session = bodies.session();
+    let runs = message::runs(session, items, PIECE as u64);
+    let worker = || {
+        let (mut bodies, mut scratch) = (Bodies::new(session), Vec::new());
+        let (runs, write) = (&runs, &write);
+        move |at: usize, out: &mut Vec<u8>| -> anyhow::Result<Vec<T>> {
+            let MessageRun { range, is_long } = runs[at].clone();
+            if is_long {
+                // It is for the calling thread.
+                return Ok(Vec::new());
+            }
+            bodies.read_ahead(items[range.clone()].iter().map(ContextMessage::node));
+            let mut sink = TextSink::keeping(mem::take(out));
+            let made = range
+                .map(|at| {
+                    Ok(message::with(&mut bodies, &items[at], &mut scratch, |message| write(&mut sink, at, message))??)
+                })
+                .collect();
+            *out = sink.bytes;
+            made
+        }
+    };
+    in_order::write(output, runs.len(), jobs, worker, |output, at, made| {
+        made.into_iter().for_each(&mut written);
+        let MessageRun { range, is_long } = runs[at].clone();
+        if is_long {
+            let pass = &mut |bytes: &[u8]| output.put(bytes);
+            let mut sink = TextSink::passing(pass);
+            let item = &items[range.start];
+            written(message::with(bodies, item, &mut Vec::new(), |message| write(&mut sink, range.start, message))??);
+            sink.end()?;
+        }
+        Ok(())
+    })
+}
+
+/// Prints a context as a transcript, after `front`.
+///
+/// # Errors
+/// As [`each_message`].
 pub(crate) fn text(
     output: &mut Output,
     bodies: &mut Bodies<'_>,
     context: &Context,
-    size: Size,
+    front: &str,
     screen: &Screen,
+    jobs: usize,
 ) -> anyhow::Result<()> {
     let session = bodies.session();
+    let mut size = Size::default();
+    output.hold();
+    let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+        let title = title(screen, at + 1, session.id(context.messages[at].node()), message);
+        sink.text(&screen.folded(&title, 3));
+        parts(message, &mut |_, part| sink.part(part, screen.width))?;
+        Ok(message::tokens(message))
+    };
+    each_message(output, bodies, &context.messages, jobs, write, |tokens| size.add(tokens))?;
     let leaf = context.leaf.map(|leaf| session.id(leaf));
-    output.text(&rows(screen, &facts(leaf, &context.settings, size)))?;
-    let mut scratch = Vec::new();
-    let pass = &mut |bytes: &[u8]| output.put(bytes);
-    let mut sink = TextSink::passing(pass);
-    for (at, item) in context.messages.iter().enumerate() {
-        let write = |message: Message<'_>| -> io::Result<()> {
-            let title = title(screen, at + 1, session.id(item.node()), message);
-            sink.text(&screen.folded(&title, 3));
-            parts(message, &mut |_, part| sink.part(part, screen.width))
-        };
-        message::with(bodies, item, &mut scratch, write)??;
-    }
-    Ok(sink.end()?)
+    // What they come to is known when all of them were read.
+    output.put_before(&rows(screen, &facts(leaf, &context.settings, size)));
+    output.put_before(front);
+    Ok(())
 }
 
 /// Prints a context as agents hold it: its state and its messages.

@@ -17,6 +17,7 @@ use crate::core::context::stats::{Size, Stats};
 use crate::core::context::{Context, message};
 use crate::core::entry::Role;
 use crate::core::entry::message::Message;
+use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 use crate::core::time;
 
@@ -27,8 +28,6 @@ mod shown;
 pub(crate) struct MarkdownText<'c> {
     /// Whose messages it has.
     pub context: &'c Context,
-    /// How many they are.
-    pub size: Size,
     /// What stands in a table above them.
     pub measured: Option<(MeasuredPart<'c>, Stats)>,
     /// Whether calls and results of tools are in it.
@@ -36,45 +35,52 @@ pub(crate) struct MarkdownText<'c> {
 }
 
 impl MarkdownText<'_> {
-    /// Prints it.
+    /// Prints it, made on up to `jobs` threads.
     ///
     /// # Errors
-    /// As [`message::with`], or what the system says of writing.
-    pub(crate) fn print(&self, output: &mut Output, bodies: &mut Bodies<'_>) -> anyhow::Result<()> {
+    /// As [`context::each_message`].
+    pub(crate) fn print(&self, output: &mut Output, bodies: &mut Bodies<'_>, jobs: usize) -> anyhow::Result<()> {
         let title = bodies.title()?;
         let session = bodies.session();
+        let mut size = Size::default();
+        output.hold();
+        let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+            self.message(sink, at + 1, session.id(self.context.messages[at].node()), message)?;
+            Ok(message::tokens(message))
+        };
+        context::each_message(output, bodies, &self.context.messages, jobs, write, |tokens| size.add(tokens))?;
+        // What they come to is known when all of them were read.
+        output.put_before(&self.head(session, &title, size)?);
+        Ok(())
+    }
+
+    /// Returns what stands above the messages.
+    fn head(&self, session: &Session, title: &str, size: Size) -> serde_json::Result<String> {
         let (leaf, state) = (self.context.leaf, &self.context.settings);
         let iso = |stamp: time::Stamp| stamp.ms().map(time::iso);
         let matter = [
             ("id", Some(session.header.id.clone())),
-            ("title", Some(title.clone()).filter(|title| !title.is_empty())),
+            ("title", Some(title.to_owned()).filter(|title| !title.is_empty())),
             ("model", state.models.get("default").cloned()),
             ("created", iso(session.header.stamp)),
             ("updated", leaf.and_then(|leaf| iso(session.stamp(leaf)))),
         ];
-        output.text("---\n")?;
+        let mut out = "---\n".to_owned();
         for (name, value) in matter {
             // A JSON string is one of YAML.
             let value = serde_json::to_string(&value.as_deref().map(escape::line))?;
-            output.text(&format!("{name}: {value}\n"))?;
+            out.push_str(&format!("{name}: {value}\n"));
         }
-        let title = if title.is_empty() { "(no name)" } else { &title };
-        output.text(&format!("---\n\n# {}\n\n", inline(title)))?;
-        output.text(&list(&context::facts(leaf.map(|leaf| session.id(leaf)), state, self.size)))?;
+        let title = if title.is_empty() { "(no name)" } else { title };
+        out.push_str(&format!("---\n\n# {}\n\n", inline(title)));
+        out.push_str(&list(&context::facts(leaf.map(|leaf| session.id(leaf)), state, size)));
         if let Some((part, stats)) = &self.measured {
-            output.text("## Statistics\n\n")?;
-            output.text(&list(&stats::facts(session, *part, stats)))?;
-            output.text(&table(stats))?;
-            output.text(&list(&stats::usage(stats, *part)))?;
+            out.push_str("## Statistics\n\n");
+            out.push_str(&list(&stats::facts(session, *part, stats)));
+            out.push_str(&table(stats));
+            out.push_str(&list(&stats::usage(stats, *part)));
         }
-        let mut scratch = Vec::new();
-        let pass = &mut |bytes: &[u8]| output.put(bytes);
-        let mut sink = TextSink::passing(pass);
-        for (at, item) in self.context.messages.iter().enumerate() {
-            let id = session.id(item.node());
-            message::with(bodies, item, &mut scratch, |message| self.message(&mut sink, at + 1, id, message))??;
-        }
-        Ok(sink.end()?)
+        Ok(out)
     }
 
     /// Adds a message, unless it has nothing but what is left out.

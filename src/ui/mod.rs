@@ -15,6 +15,7 @@ pub mod exit;
 pub mod finding;
 pub mod fit;
 pub mod graph;
+pub mod in_order;
 pub mod interrupts;
 pub mod json;
 pub mod jsonl;

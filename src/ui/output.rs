@@ -31,23 +31,29 @@ pub(crate) struct Output {
     stream: Option<BufWriter<io::StdoutLock<'static>>>,
     is_terminal: bool,
     held: Option<BufWriter<SpooledTempFile>>,
+    /// What stands before all that is held.
+    front: Vec<u8>,
 }
 
 /// What was printed to be written later, as a thread does for the one that has stdout.
 #[derive(Debug)]
-pub(crate) struct Kept(SpooledTempFile);
+pub(crate) struct Kept {
+    front: Vec<u8>,
+    rest: SpooledTempFile,
+}
 
 impl Output {
     /// Locks stdout.
     pub(crate) fn new() -> Self {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
-        Self { stream: Some(BufWriter::with_capacity(BUFFER, stdout)), is_terminal, held: None }
+        Self { stream: Some(BufWriter::with_capacity(BUFFER, stdout)), is_terminal, held: None, front: Vec::new() }
     }
 
     /// Keeps all that is printed, for an output that is a terminal or not.
     pub(crate) fn later(is_terminal: bool) -> Self {
-        Self { stream: None, is_terminal, held: Some(BufWriter::new(SpooledTempFile::new(KEPT))) }
+        let held = Some(BufWriter::new(SpooledTempFile::new(KEPT)));
+        Self { stream: None, is_terminal, held, front: Vec::new() }
     }
 
     /// Returns what was kept.
@@ -56,7 +62,7 @@ impl Output {
     /// [`io::Error`] of a temporary file.
     pub(crate) fn kept(self) -> io::Result<Kept> {
         let held = self.held.map(BufWriter::into_inner).transpose().map_err(io::IntoInnerError::into_error)?;
-        Ok(Kept(held.unwrap_or_else(|| SpooledTempFile::new(0))))
+        Ok(Kept { front: self.front, rest: held.unwrap_or_else(|| SpooledTempFile::new(0)) })
     }
 
     /// Writes what was kept elsewhere.
@@ -64,7 +70,8 @@ impl Output {
     /// # Errors
     /// [`io::Error`] of the output, or of a temporary file.
     pub(crate) fn add(&mut self, kept: Kept) -> io::Result<()> {
-        let Kept(mut file) = kept;
+        let Kept { front, rest: mut file } = kept;
+        self.put(&front)?;
         file.seek(SeekFrom::Start(0))?;
         match (&mut self.held, &mut self.stream) {
             (Some(held), _) => io::copy(&mut file, held),
@@ -93,6 +100,11 @@ impl Output {
     /// [`io::Error`] of the output.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.put(text.as_bytes())
+    }
+
+    /// Puts escaped text before all that is held back.
+    pub(crate) fn put_before(&mut self, text: &str) {
+        self.front.splice(..0, text.bytes());
     }
 
     /// Writes bytes that have been escaped.
@@ -156,7 +168,8 @@ impl Output {
             && let Some(held) = self.held.take()
         {
             let held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
-            self.add(Kept(held))?;
+            let front = std::mem::take(&mut self.front);
+            self.add(Kept { front, rest: held })?;
         }
         self.flush()
     }

@@ -3,6 +3,8 @@
 //! Stored values are copied as they stand and never decoded, so their bytes may hold invalid UTF-8;
 //! whatever prints them (`ui::output`) has to replace it.
 
+use std::ops::Range;
+
 use super::content::TextPart::{self, Literal, Stored};
 use super::content::{copy, copy_time, has_text, text_block, time, user_text, with_content, write_compaction};
 use super::omp;
@@ -39,8 +41,42 @@ pub fn with<R>(
     Ok(made)
 }
 
+/// Of messages of more bytes only one is held at a time.
+const LONG: u64 = 1024 * 1024;
+
 /// How many bytes of memory are kept for the next message.
 const SCRATCH: usize = 1024 * 1024;
+
+/// Messages that are next to each other, to be read together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MessageRun {
+    /// Their places among all.
+    pub(crate) range: Range<usize>,
+    /// Whether it is one message, of which only one is to be held at a time.
+    pub(crate) is_long: bool,
+}
+
+/// Splits messages into runs of at least so many bytes as stored.
+pub(crate) fn runs(session: &Session, items: &[ContextMessage], bytes: u64) -> Vec<MessageRun> {
+    let length = |node: NodeId| u64::from(session.nodes[node.index()].len);
+    let mut runs = Vec::new();
+    let (mut start, mut sum) = (0, 0);
+    for (at, item) in items.iter().enumerate() {
+        let edit = if let ContextMessage::Edited { edit, .. } = *item { length(edit) } else { 0 };
+        let length = length(item.node()) + edit;
+        let is_long = length > LONG;
+        if is_long && start < at {
+            runs.push(MessageRun { range: start..at, is_long: false });
+            (start, sum) = (at, 0);
+        }
+        sum += length;
+        if is_long || sum >= bytes || at + 1 == items.len() {
+            runs.push(MessageRun { range: start..at + 1, is_long });
+            (start, sum) = (at + 1, 0);
+        }
+    }
+    runs
+}
 
 /// Writes one message as agents hold it in memory.
 pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: &ContextMessage) -> Result<()> {

@@ -85,20 +85,6 @@ pub struct RequestSize {
     pub tokens: f64,
 }
 
-/// Returns the size of messages, measured on up to `jobs` threads.
-pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usize) -> Result<Size> {
-    let mut size = Size::default();
-    let mut scratch = Vec::new();
-    let stored = |item: &ContextMessage| if let ContextMessage::Stored(node) = *item { Some(node) } else { None };
-    let nodes: Vec<_> = items.iter().filter_map(stored).collect();
-    let measure = |_, entry: Entry<'_>| message::tokens(Message::stored(entry));
-    each(bodies.session(), &nodes, jobs, measure, |_, tokens| size.add(tokens))?;
-    for item in items.iter().filter(|item| stored(item).is_none()) {
-        size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
-    }
-    Ok(size)
-}
-
 /// Measures a context on up to `jobs` threads.
 pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Result<Stats> {
     let hidden = held::hidden(bodies, context)?;
