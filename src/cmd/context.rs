@@ -91,11 +91,11 @@ impl ContextArgs {
                     }
                 }
             }
-            (None, Format::Json) => transcript::json(&mut output, &mut bodies, &context)?,
+            (None, Format::Json) => transcript::json(&mut output, &mut bodies, &context, app.jobs)?,
             (None, Format::Llm) if rules != Rules::Shared => {
                 request::messages(&mut output, &mut bodies, &context, model)?
             }
-            (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context)?,
+            (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context, app.jobs)?,
             (None, Format::Text) => {
                 transcript::text(&mut output, &mut bodies, &context, &front, &app.screen, app.jobs)?;
             }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::escape;
 use super::in_order;
-use super::output::Output;
+use super::output::{Output, safe_json};
 use super::paint::Ink;
 use super::parts::{elsewhere, parts};
 use super::screen::Screen;
@@ -271,13 +271,18 @@ pub(crate) fn text(
 /// Prints a context as agents hold it: its state and its messages.
 ///
 /// # Errors
-/// As [`text`].
-pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+/// As [`each_message`].
+pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> anyhow::Result<()> {
     let leaf = context.leaf.map(|leaf| bodies.session().id(leaf));
     output.text("{\"leafId\":")?;
     output.json(&serde_json::to_vec(&leaf)?)?;
     output.text(",\"messages\":[")?;
-    messages(output, bodies, context, false)?;
+    let is_terminal = output.is_terminal();
+    let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+        sink.text(if at > 0 { "," } else { "" });
+        sink.long(&safe_json(message.raw().bytes(), is_terminal))
+    };
+    each_message(output, bodies, &context.messages, jobs, write, |()| ())?;
     let state = &context.settings;
     let mut rest = b"]".to_vec();
     let mut settings = Object::resume(&mut rest);
@@ -302,28 +307,33 @@ pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Conte
 /// Prints the messages of a context as a model gets them.
 ///
 /// # Errors
-/// As [`text`].
-pub(crate) fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+/// As [`each_message`].
+pub(crate) fn for_model(
+    output: &mut Output,
+    bodies: &mut Bodies<'_>,
+    context: &Context,
+    jobs: usize,
+) -> anyhow::Result<()> {
     output.text("[")?;
-    messages(output, bodies, context, true)?;
-    Ok(output.text("]\n")?)
-}
-
-fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
-    let (mut scratch, mut sent) = (Vec::new(), Vec::new());
-    let mut mark = "";
+    let (mut sent, mut scratch) = (Vec::new(), Vec::new());
+    // Some are not sent, and before the first one that is there is no comma.
+    let mut first = 0;
     for item in &context.messages {
-        let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
-            sent.clear();
-            if for_model && !message::write_for_model(&mut sent, message) {
-                return Ok(false);
-            }
-            output.text(mark)?;
-            output.json(if for_model { &sent } else { message.raw().bytes() }).map(|()| true)
-        });
-        if written?? {
-            mark = ",";
+        if message::with(bodies, item, &mut scratch, |message| message::write_for_model(&mut sent, message))? {
+            break;
         }
+        first += 1;
     }
-    Ok(())
+    drop(sent);
+    let is_terminal = output.is_terminal();
+    let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+        let mut sent = Vec::new();
+        if !message::write_for_model(&mut sent, message) {
+            return Ok(());
+        }
+        sink.text(if at > first { "," } else { "" });
+        sink.long(&safe_json(&sent, is_terminal))
+    };
+    each_message(output, bodies, &context.messages, jobs, write, |()| ())?;
+    Ok(output.text("]\n")?)
 }
