@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde::Serialize;
-use tempfile::SpooledTempFile;
+use tempfile::{SpooledData, SpooledTempFile};
 
 use super::escape;
 
@@ -70,15 +70,12 @@ impl Output {
     /// # Errors
     /// [`io::Error`] of the output, or of a temporary file.
     pub(crate) fn add(&mut self, kept: Kept) -> io::Result<()> {
-        let Kept { front, rest: mut file } = kept;
-        self.put(&front)?;
-        file.seek(SeekFrom::Start(0))?;
+        self.put(&kept.front)?;
         match (&mut self.held, &mut self.stream) {
-            (Some(held), _) => io::copy(&mut file, held),
-            (None, Some(stream)) => io::copy(&mut file, stream),
-            (None, None) => Ok(0),
-        }?;
-        Ok(())
+            (Some(held), _) => copy(kept.rest, held),
+            (None, Some(stream)) => copy(kept.rest, stream),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Returns whether stdout is a terminal.
@@ -196,6 +193,18 @@ impl Output {
     /// [`io::Error`] of the output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.release()
+    }
+}
+
+/// Copies all of a temporary file. Where it is one of the system's, the system may do it without a copy in memory,
+/// which the standard library finds out by the types.
+fn copy<W: Write>(file: SpooledTempFile, to: &mut W) -> io::Result<()> {
+    match file.into_inner() {
+        SpooledData::InMemory(bytes) => to.write_all(bytes.get_ref()),
+        SpooledData::OnDisk(mut file) => {
+            file.seek(SeekFrom::Start(0))?;
+            io::copy(&mut file, to).map(drop)
+        }
     }
 }
 
