@@ -19,6 +19,7 @@ use crate::core::context::{Context, ContextMessage, Settings};
 use crate::core::entry::elsewhere::TextElsewhere;
 use crate::core::entry::message::Message;
 use crate::core::entry::{Entry, Kind};
+use crate::core::json::text::lossy;
 use crate::core::json::{Object, Raw};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
@@ -159,7 +160,7 @@ fn pass_on(
     out: &mut dyn FnMut(&str) -> io::Result<()>,
     write: impl FnOnce(&mut TextSink<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let pass = &mut |bytes: &[u8]| out(&String::from_utf8_lossy(bytes));
+    let pass = &mut |bytes: &[u8]| out(&lossy(bytes));
     let mut sink = TextSink::passing(pass);
     write(&mut sink)?;
     sink.end()

@@ -24,6 +24,9 @@ const KEPT: usize = 256 * 1024;
 /// How many bytes are written at once.
 const BUFFER: usize = 128 * 1024;
 
+/// How many bytes are held back at once; more than that, as threads make them, go on without a copy.
+const HELD_BUFFER: usize = 32 * 1024;
+
 /// Stdout, or what is to go there later. A closed pipe is an error here and a success in `main`.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -87,7 +90,7 @@ impl Output {
     /// half of a JSON text.
     pub(crate) fn hold(&mut self) {
         if self.held.is_none() {
-            self.held = Some(BufWriter::with_capacity(BUFFER, SpooledTempFile::new(HELD)));
+            self.held = Some(BufWriter::with_capacity(HELD_BUFFER, SpooledTempFile::new(HELD)));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::core::entry::Role;
 use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
 use crate::core::entry::message::{ContentBlock, Message};
 use crate::core::entry::preview::NAMELESS;
-use crate::core::json::text::trim_line_ends;
+use crate::core::json::text::{lossy, trim_line_ends};
 use crate::core::json::{Raw, ValueKind};
 
 /// What a part of a message is.
@@ -75,7 +75,7 @@ impl PartText<'_> {
                 out.extend_from_slice(b"[call ");
                 escape::push_lines(out, name);
                 out.extend_from_slice(b": ");
-                push_text(out, &String::from_utf8_lossy(arguments), settle)?;
+                push_text(out, &lossy(arguments), settle)?;
                 out.push(b']');
                 Ok(())
             }

@@ -6,6 +6,7 @@ use std::mem;
 
 use super::fit;
 use super::parts::PartText;
+use crate::core::json::text::lossy;
 
 /// How many bytes a piece of a long text has as a rule.
 pub(super) const PIECE: usize = 128 * 1024;
@@ -74,7 +75,7 @@ impl<'o> TextSink<'o> {
                 bytes.extend_from_slice(row.as_bytes());
                 settle(bytes, pass)
             };
-            fit::fold(&String::from_utf8_lossy(lines), width, None, add)?;
+            fit::fold(&lossy(lines), width, None, add)?;
             lines.clear();
             lines.shrink_to(PIECE);
             Ok(())
@@ -95,7 +96,7 @@ impl<'o> TextSink<'o> {
     ) -> io::Result<()> {
         let mut lines = mem::take(&mut self.lines);
         part.push(&mut lines, false, &mut |_| Ok(()))?;
-        write(self, &String::from_utf8_lossy(&lines))?;
+        write(self, &lossy(&lines))?;
         lines.clear();
         lines.shrink_to(PIECE);
         self.lines = lines;

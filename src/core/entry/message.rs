@@ -32,9 +32,9 @@ impl<'l> Message<'l> {
 
     /// Iterates over its members, as [`Raw::members`] does.
     pub(crate) fn members(self) -> impl Iterator<Item = (Key<'l>, Raw<'l>)> {
-        let known = self.entry.map_or([Span::default(); 2], |entry| {
+        let known = self.entry.map_or([Span::default(); 3], |entry| {
             let message = &entry.scan.message;
-            [message.content.span, message.details].map(|span| {
+            [message.content.span, message.details, message.usage].map(|span| {
                 let place = |at: u32| at.saturating_sub(message.span.start);
                 Span { start: place(span.start), end: place(span.end) }
             })

@@ -72,7 +72,7 @@ pub(crate) fn push_json_id(out: &mut Vec<u8>, id: &str) {
 
 /// Returns text with U+FFFD in place of bad UTF-8. A check first is several times as fast as the search
 /// for bad bytes.
-fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
