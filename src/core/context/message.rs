@@ -261,3 +261,29 @@ pub fn tokens(message: Message<'_>) -> u64 {
     }
     chars.div_ceil(4) + images * IMAGE
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LONG, runs};
+    use crate::core::context::ContextMessage;
+    use crate::core::session::sample::chain;
+
+    #[test]
+    fn runs_have_all_messages_in_order_and_a_long_one_alone() {
+        let long = "x".repeat(usize::try_from(LONG).unwrap());
+        let texts = ["short", "short", &long, &long, "short", "short", "short", &long];
+        let ids: Vec<_> = (0..texts.len()).map(|at| format!("u{at}")).collect();
+        let entries: Vec<_> = texts.iter().zip(&ids).map(|(text, id)| ("user", id.as_str(), *text)).collect();
+        let session = chain(&entries);
+        let items: Vec<_> = session.nodes().map(ContextMessage::Stored).collect();
+        let check = |count: usize, bytes: u64, expected: &str| {
+            let run = |run: super::MessageRun| format!("{:?}{}", run.range, if run.is_long { "!" } else { "" });
+            let runs: Vec<_> = runs(&session, &items[..count], bytes).into_iter().map(run).collect();
+            assert_eq!(runs.join(" "), expected);
+        };
+        check(8, u64::MAX, "0..2 2..3! 3..4! 4..7 7..8!");
+        check(8, 1, "0..1 1..2 2..3! 3..4! 4..5 5..6 6..7 7..8!");
+        check(7, 200, "0..2 2..3! 3..4! 4..6 6..7");
+        check(0, 1, "");
+    }
+}

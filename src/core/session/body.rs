@@ -265,7 +265,30 @@ fn changed(session: &Session, node: NodeId) -> Error {
 #[cfg(test)]
 mod tests {
     use super::{Bodies, all_calls};
-    use crate::core::session::sample::{calls, node, result, session};
+    use crate::core::session::sample::{calls, node, read, result, session};
+
+    #[test]
+    fn stored_entries_are_read_one_by_one_or_together_and_have_the_roles_of_now() {
+        let line = |role: &str, text: &str| {
+            format!(r#"{{"type":"message","message":{{"role":"{role}","content":"{text}"}}}}"#)
+        };
+        let lines = [line("user", "one"), line("hookMessage", "two"), line("assistant", "three")];
+        let session = read(format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{}\n", lines.join("\n")).as_bytes());
+        assert_eq!((session.version, session.len()), (1, 3));
+        for is_together in [false, true] {
+            let mut bodies = Bodies::new(&session);
+            if is_together {
+                bodies.read_ahead(session.nodes().collect::<Vec<_>>().iter().copied());
+                assert_eq!(bodies.window.len(), lines.join("\n").len());
+            }
+            for (node, role) in session.nodes().zip(["user", "custom", "assistant"]) {
+                let message = bodies.stored(node).unwrap().message().unwrap();
+                assert_eq!(message.get_str("role").as_deref(), Some(role));
+                let stored = message.bytes().to_vec();
+                assert_eq!(bodies.entry(node).unwrap().message().unwrap().bytes(), stored);
+            }
+        }
+    }
 
     #[test]
     fn the_calls_of_all_results_are_those_that_are_looked_up_one_by_one() {
