@@ -47,7 +47,7 @@ pub(crate) fn push_lines(out: &mut Vec<u8>, text: &str) {
     let mut rest = text;
     loop {
         let safe = safe_front(rest);
-        out.extend_from_slice(rest[..safe].as_bytes());
+        out.extend_from_slice(&rest.as_bytes()[..safe]);
         rest = &rest[safe..];
         let Some(char) = rest.chars().next() else { return };
         rest = &rest[char.len_utf8()..];

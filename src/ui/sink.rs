@@ -11,12 +11,15 @@ use crate::core::json::text::lossy;
 /// How many bytes a piece of a long text has as a rule.
 pub(super) const PIECE: usize = 128 * 1024;
 
+/// What takes pieces of text.
+type Pass<'o> = &'o mut dyn FnMut(&[u8]) -> io::Result<()>;
+
 /// Takes text that is safe to print.
 pub(super) struct TextSink<'o> {
     /// What was not passed on yet.
     pub(super) bytes: Vec<u8>,
     /// Where it goes if it is not kept.
-    pass: Option<&'o mut dyn FnMut(&[u8]) -> io::Result<()>>,
+    pass: Option<Pass<'o>>,
     /// Text that is not yet in the form in which it is to stand, without memory of its own between two parts of a
     /// long message.
     lines: Vec<u8>,
@@ -29,7 +32,7 @@ impl<'o> TextSink<'o> {
     }
 
     /// Passes everything on, in pieces.
-    pub(super) fn passing(pass: &'o mut dyn FnMut(&[u8]) -> io::Result<()>) -> Self {
+    pub(super) fn passing(pass: Pass<'o>) -> Self {
         Self { bytes: Vec::new(), pass: Some(pass), lines: Vec::new() }
     }
 
@@ -120,7 +123,7 @@ impl<'o> TextSink<'o> {
     }
 }
 
-fn settle(bytes: &mut Vec<u8>, pass: &mut Option<&mut dyn FnMut(&[u8]) -> io::Result<()>>) -> io::Result<()> {
+fn settle(bytes: &mut Vec<u8>, pass: &mut Option<Pass<'_>>) -> io::Result<()> {
     if let Some(pass) = pass.as_mut().filter(|_| bytes.len() >= PIECE) {
         pass(bytes)?;
         bytes.clear();
