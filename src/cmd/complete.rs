@@ -17,7 +17,10 @@ use crate::core::check::Code;
 use crate::core::naming;
 use crate::core::naming::files::is_session_name;
 use crate::core::naming::offer::{self, Nameable};
-use crate::core::naming::session::{Asker, CURRENT, LATEST, Meaning, SessionStore, StoredSession, is_path};
+use crate::core::naming::session::find::{Asker, Meaning};
+use crate::core::naming::session::store::SessionStore;
+use crate::core::naming::session::stored::StoredSession;
+use crate::core::naming::session::word::{CURRENT, LATEST, is_path};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 

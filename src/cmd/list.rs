@@ -16,7 +16,7 @@ use crate::core::entry::Traits;
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming::files::{self, Named, Searched};
-use crate::core::naming::session::is_path;
+use crate::core::naming::session::word::is_path;
 use crate::core::read::source::Source;
 use crate::core::search::Query;
 use crate::core::store::list::SessionList;

@@ -115,7 +115,7 @@ pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Resul
 pub(super) fn failure(error: &Error, path: &Path) -> Failure {
     let mut failure = Failure::new(error, path);
     let is_missing = matches!(error, Error::Io { .. });
-    if failure.hint.is_none() && is_missing && !naming::session::is_path(path) {
+    if failure.hint.is_none() && is_missing && !naming::session::word::is_path(path) {
         failure.hint = Some("this command takes files and folders only, no ids and no `latest`".to_owned());
     }
     failure

@@ -13,7 +13,7 @@ use super::screen::Screen;
 use crate::core::edit::navigate::{Landmark, Move, MoveOutcome, MoveView};
 use crate::core::entry::prompt::Prompt;
 use crate::core::naming::agent::Agent;
-use crate::core::naming::session::is_path;
+use crate::core::naming::session::word::is_path;
 use crate::core::session::{NodeId, Session};
 use crate::core::words::{counted, shell_word};
 

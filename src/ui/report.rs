@@ -16,7 +16,7 @@ use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::problem::{Problem, WarningKind};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
-use crate::core::naming::session::with_ending;
+use crate::core::naming::session::word::with_ending;
 use crate::core::words::shell_word;
 
 /// A failure with everything that is printed about it.

@@ -41,7 +41,7 @@ use crate::core::naming::files::UNKNOWN;
 use crate::core::read::inspect::{self, LineNotes};
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
-use crate::core::read::{line, load};
+use crate::core::read::{line, start};
 use crate::core::session::Session;
 
 /// The result of checking a file.
@@ -80,7 +80,7 @@ pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checke
 fn no_session(error: Error, source: Source) -> Result<Checked> {
     let (code, line, detail) = match error {
         Error::Empty => (Code::Empty, 1, Detail::Nothing),
-        Error::NotASession { line, why: why @ (load::DAMAGED | load::NO_ID) } => {
+        Error::NotASession { line, why: why @ (start::DAMAGED | start::NO_ID) } => {
             (Code::UnreadableHeader, line, Detail::Reason(why))
         }
         Error::NotASession { line, why } => (Code::NotASession, line, Detail::Reason(why)),

@@ -13,10 +13,10 @@ use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::migrate::lines::IdGenerator;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
 use crate::core::read::load::UsageLine;
-use crate::core::read::load::{
-    self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef,
-};
+use crate::core::read::load::{CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef};
 use crate::core::read::source::Source;
+use crate::core::read::start::SessionStart;
+use crate::core::read::warning;
 use crate::parallel::Pool;
 
 /// How many bytes before the end are kept, to detect that the file was written anew.
@@ -55,7 +55,7 @@ pub(super) struct SessionBuilder {
 }
 
 impl SessionBuilder {
-    pub(super) fn new(start: &load::SessionStart, parts: &[FilePart], hasher: DefaultHashBuilder) -> Self {
+    pub(super) fn new(start: &SessionStart, parts: &[FilePart], hasher: DefaultHashBuilder) -> Self {
         let mut problems = start.problems.clone();
         let version = version(&start.header, parts, &mut problems);
         let count = parts.iter().map(|part| part.entries.len()).sum();
@@ -130,7 +130,7 @@ impl SessionBuilder {
             if self.version == 1 {
                 self.well_formed.push(NONE);
             }
-            self.problems.push(WarningKind::SecondHeader, Some(line), || load::SECOND_HEADER.to_owned());
+            self.problems.push(WarningKind::SecondHeader, Some(line), || warning::SECOND_HEADER.to_owned());
             return NONE;
         }
         let part = self.texts.len() - 1;
@@ -144,7 +144,7 @@ impl SessionBuilder {
             parent = StrRef::ABSENT;
             self.well_formed.push(place);
         } else if id.is_absent() {
-            self.problems.push(WarningKind::ForeignLine, Some(line), || load::FOREIGN.to_owned());
+            self.problems.push(WarningKind::ForeignLine, Some(line), || warning::FOREIGN.to_owned());
             return NONE;
         }
         let part = u32::try_from(part).unwrap_or(NONE);
@@ -221,7 +221,7 @@ impl SessionBuilder {
         self.usages.retain_mut(|line| renumber(&mut line.entry));
     }
 
-    pub(super) fn finish(mut self, source: Source, start: load::SessionStart, jobs: usize) -> Session {
+    pub(super) fn finish(mut self, source: Source, start: SessionStart, jobs: usize) -> Session {
         self.drop_replaced();
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };

@@ -8,6 +8,7 @@ use crate::core::error::Result;
 use crate::core::read::inspect::LineNotes;
 use crate::core::read::load::{self, Inspection, LoadOptions};
 use crate::core::read::source::Source;
+use crate::core::read::start;
 
 impl Session {
     /// Reads a session on up to `jobs` threads.
@@ -29,7 +30,7 @@ impl Session {
         inspection: Inspection,
         jobs: usize,
     ) -> Result<(Self, LineNotes)> {
-        let mut start = load::start(&source)?;
+        let mut start = start::read(&source)?;
         let hasher = DefaultHashBuilder::default();
         let parts = load::parts(&source, &start, options, inspection, &hasher, jobs)?;
         let mut builder = SessionBuilder::new(&start, &parts, hasher);

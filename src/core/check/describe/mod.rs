@@ -13,9 +13,9 @@ use super::finding::{Detail, Finding, RawFinding};
 use super::lines;
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::read::inspect::members::MEMBERS;
 use crate::core::read::inspect::{self, LineNotes, Oddity};
-use crate::core::read::load;
-use crate::core::read::members::MEMBERS;
+use crate::core::read::start;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::words::counted;
@@ -76,7 +76,7 @@ fn not_a_session(finding: &RawFinding) -> (String, String) {
         Code::UnreadableHeader => {
             let version = r#"{"type":"session","version":3,"id":"ID","timestamp":"TIME","cwd":"FOLDER"}"#;
             let id = "the id is in the file's name, after the `_`";
-            let what = if why == load::NO_ID { "give it" } else { "repair it so that it has" };
+            let what = if why == start::NO_ID { "give it" } else { "repair it so that it has" };
             (
                 format!("the session cannot be read: {why}"),
                 format!("{what} the form {version}; {id}. Keep a copy first"),
