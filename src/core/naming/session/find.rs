@@ -224,6 +224,16 @@ mod tests {
     }
 
     #[test]
+    fn sessions_of_subagents_are_apart_whether_there_are_archives_or_not() {
+        let folders =
+            StoreFolder::new(&[("pi/run.jsonl", "aaaa1111", "shop"), ("pi/run/0-explore.jsonl", "aaaa2222", "shop")]);
+        let cases = [("latest", "pi/run.jsonl"), ("aaaa", "pi/run.jsonl"), ("aaaa2222", "pi/run/0-explore.jsonl")];
+        folders.check(&cases);
+        fs::create_dir(folders.path("archive")).unwrap();
+        folders.check(&cases);
+    }
+
+    #[test]
     fn a_session_without_entries_is_not_the_latest() {
         let folders = StoreFolder::new(&[("pi/w/old.jsonl", "aaaa1111", "shop")]);
         let session = session("aaaa2222", folders.path("shop").to_str().unwrap());

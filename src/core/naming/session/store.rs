@@ -38,6 +38,13 @@ pub(crate) struct SessionStore {
     known: HashSet<(u64, u64)>,
 }
 
+/// The folders in a folder, each kind by name.
+struct FoldersBelow {
+    /// Those that belong to a session, and have its name.
+    of_sessions: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+}
+
 impl SessionStore {
     /// Lists the files `*.jsonl` and `*.jsonl.gz` in folders and in the folders in them, one for each working
     /// folder; those of archives, at any depth; and those that registries name. Hidden names are skipped, and
@@ -45,14 +52,18 @@ impl SessionStore {
     pub(crate) fn new(places: &Places) -> Self {
         let mut store = Self { folders: places.folders.clone(), ..Self::default() };
         for folder in &places.folders {
-            let Some(below) = store.add(folder) else {
+            let Some(found) = store.add(folder) else {
                 let is_missing = fs::metadata(folder).is_err_and(|error| error.kind() == NotFound);
                 let group = if is_missing { &mut store.missing } else { &mut store.unreadable };
                 group.push(folder.clone());
                 continue;
             };
+            store.inner.extend(found.of_sessions);
             // One that was deleted in the meantime is not a failure. Below are folders of sessions alone.
-            below.iter().for_each(|folder| drop(store.add(folder)));
+            for folder in &found.others {
+                let below = store.add(folder);
+                store.inner.extend(below.into_iter().flat_map(|below| below.of_sessions));
+            }
         }
         for path in places.registries.iter().flat_map(|registry| registered(registry)) {
             if let Ok(meta) = fs::metadata(&path) {
@@ -64,9 +75,8 @@ impl SessionStore {
         store
     }
 
-    /// Adds the files of one folder, and returns the folders in it that belong to no session; `None` if it
-    /// cannot be read.
-    fn add(&mut self, folder: &Path) -> Option<Vec<PathBuf>> {
+    /// Adds the files of one folder, and returns the folders in it; `None` if it cannot be read.
+    fn add(&mut self, folder: &Path) -> Option<FoldersBelow> {
         let mut below = Vec::new();
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
         for entry in self.opened(folder, entries)? {
@@ -81,11 +91,10 @@ impl SessionStore {
             }
         }
         let is_file = |folder: &Path, ending| folder.with_added_extension(ending).is_file();
-        let (of_sessions, mut below): (Vec<_>, Vec<_>) =
-            below.into_iter().partition(|folder| is_file(folder, "jsonl") || is_file(folder, "jsonl.gz"));
-        self.inner.extend(of_sessions);
         below.sort_unstable();
-        Some(below)
+        let (of_sessions, others) =
+            below.into_iter().partition(|folder| is_file(folder, "jsonl") || is_file(folder, "jsonl.gz"));
+        Some(FoldersBelow { of_sessions, others })
     }
 
     /// Adds a file, unless it is known or cannot be read.
@@ -108,9 +117,8 @@ impl SessionStore {
         while let Some(folder) = folders.pop() {
             // Links may lead round in a circle.
             let is_new = fs::metadata(&folder).is_ok_and(|meta| seen.insert((meta.dev(), meta.ino())));
-            if is_new {
-                folders.extend(self.add(&folder).unwrap_or_default());
-                folders.append(&mut self.inner);
+            if let Some(FoldersBelow { of_sessions, others }) = is_new.then(|| self.add(&folder)).flatten() {
+                folders.extend(others.into_iter().chain(of_sessions));
             }
         }
     }
