@@ -292,12 +292,13 @@ mod tests {
     use std::path::Path;
 
     use super::{AboutFile, Error, ErrorKind, Failure};
+    use crate::core::error::header::HeaderFault;
 
     #[test]
     fn core_errors_get_the_first_file_named_and_others_none() {
         let named = |error: anyhow::Error| Err::<(), _>(error).about(Path::new("a")).about(Path::new("b")).unwrap_err();
         let failure = |error: anyhow::Error| Failure::of(named(error));
-        let error = failure(Error::NotASession { line: 2, why: "text" }.into());
+        let error = failure(Error::NotASession { line: 2, fault: HeaderFault::Missing }.into());
         assert_eq!(
             (error.kind, error.file.as_deref(), error.line),
             (ErrorKind::NotASession, Some(Path::new("a")), Some(2))

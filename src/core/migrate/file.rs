@@ -9,9 +9,9 @@ use crate::core::disk;
 use crate::core::disk::backup::Backup;
 use crate::core::disk::write::{self, Place, SideEffects, WriteOptions};
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::header::HeaderFault;
 use crate::core::error::{Error, Result};
 use crate::core::read::source::{FileState, Source, is_named_gzip};
-use crate::core::read::start;
 use crate::core::words::listed;
 
 /// How often a file is tried that others change at the same time.
@@ -109,7 +109,7 @@ impl MigratedFile {
     fn failed(from: Option<u32>, error: Error) -> Self {
         // A session whose header is damaged is one all the same.
         let is_session = match &error {
-            Error::NotASession { why, .. } => *why == start::DAMAGED,
+            Error::NotASession { fault, .. } => *fault == HeaderFault::Damaged,
             Error::Foreign(_) | Error::Empty => false,
             _ => true,
         };

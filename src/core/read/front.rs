@@ -8,6 +8,7 @@ use super::start::{self, SessionStart};
 use crate::core::entry::header::Header;
 use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::header::HeaderFault;
 
 /// How many bytes of a file are read to find its header: first a few, which mostly are enough, then
 /// more. A file without the start of a header in these is not a session.
@@ -58,7 +59,7 @@ pub(crate) fn front_of(open: &dyn Fn(u64) -> Result<Source, Error>) -> Result<(S
         // The reader has seen the whole line: more of the file does not change the answer.
         let is_certain = match &last {
             Error::Foreign(_) => true,
-            Error::NotASession { line, why } => *line as usize <= whole && *why != start::NO_HEADER,
+            Error::NotASession { line, fault } => *line as usize <= whole && *fault != HeaderFault::Missing,
             _ => false,
         };
         is_cut = !is_certain && source.len() == limit && ends_in_object(&front);
@@ -73,8 +74,8 @@ pub(crate) fn front_of(open: &dyn Fn(u64) -> Result<Source, Error>) -> Result<(S
 fn beyond(open: &dyn Fn(u64) -> Result<Source, Error>) -> Result<(Source, SessionStart), Error> {
     let source = open(LONGEST_HEADER)?;
     let start = start::read(&source).map_err(|error| match error {
-        Error::NotASession { line, why: start::DAMAGED } if source.len() == LONGEST_HEADER => {
-            Error::NotASession { line, why: start::TOO_LONG }
+        Error::NotASession { line, fault: HeaderFault::Damaged } if source.len() == LONGEST_HEADER => {
+            Error::NotASession { line, fault: HeaderFault::TooLong }
         }
         error => error,
     })?;

@@ -12,6 +12,7 @@ use crate::core::entry::header::{self, Header};
 use crate::core::entry::{Kind, Scan};
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::header::HeaderFault;
 use crate::core::error::problem::{Problems, WarningKind};
 
 /// The start of a session: what is before the entries.
@@ -32,15 +33,6 @@ pub(crate) struct SessionStart {
     /// Oddities of the lines up to the header, numbered from 0.
     pub(crate) notes: LineNotes,
 }
-
-/// The reason why a file is not a session: no line is its header.
-pub(crate) const NO_HEADER: &str = "it has no session header";
-/// The reason why a file is not a session: the header cannot be read.
-pub(crate) const DAMAGED: &str = "its header line is damaged";
-/// The reason why a file is not listed: where its header ends was not found.
-pub(crate) const TOO_LONG: &str = "its header does not end in its first 64 MiB, and a list reads no more";
-/// The reason why a file is not a session: the header does not name one.
-pub(crate) const NO_ID: &str = "its header has no string `id`";
 
 /// Finds and reads the header (help rules, "Reading", 3).
 pub(crate) fn read(source: &Source) -> Result<SessionStart> {
@@ -76,7 +68,7 @@ pub(crate) fn read(source: &Source) -> Result<SessionStart> {
             let Ok(entry) = scan.read(bytes) else {
                 // The error names a damaged header, and not the line after it.
                 let was_header = bytes.starts_with(b"{\"type\":\"session\"");
-                found = was_header.then_some(Err(NotASession { line: number, why: DAMAGED }));
+                found = was_header.then_some(Err(NotASession { line: number, fault: HeaderFault::Damaged }));
                 malformed(&mut problems, number, line, bytes, &mut Scan::default());
                 inspector.malformed(&mut notes, number - 1, bytes, line.terminated);
                 return found.is_none();
@@ -90,7 +82,7 @@ pub(crate) fn read(source: &Source) -> Result<SessionStart> {
                 found = Some(match Header::read(entry, number) {
                     Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
                     Some(header) => Ok((header, line.offset, end, line.terminated)),
-                    None => Err(NotASession { line: number, why: NO_ID }),
+                    None => Err(NotASession { line: number, fault: HeaderFault::NoId }),
                 });
             } else if line.offset == 0
                 && entry.kind() == Kind::Title
@@ -113,8 +105,7 @@ pub(crate) fn read(source: &Source) -> Result<SessionStart> {
                     Err(fault) => notes.push(number - 1, Oddity::NoSlot { fault }),
                 }
             } else {
-                let why = "its first line is not a session header";
-                found = Some(Err(NotASession { line: number, why }));
+                found = Some(Err(NotASession { line: number, fault: HeaderFault::NotFirst }));
             }
             found.is_none()
         })?;
@@ -126,7 +117,7 @@ pub(crate) fn read(source: &Source) -> Result<SessionStart> {
         }
         Some(Err(error)) => Err(error),
         None if problems.is_empty() && slot.is_none() => Err(Empty),
-        None => Err(NotASession { line: 1, why: NO_HEADER }),
+        None => Err(NotASession { line: 1, fault: HeaderFault::Missing }),
     }
 }
 /// Returns a line without the byte order mark that some editors put at the start of a file.

@@ -12,8 +12,9 @@ use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
 use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::migrate::lines::IdGenerator;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
-use crate::core::read::load::UsageLine;
-use crate::core::read::load::{CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef};
+use crate::core::read::load::{
+    CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef, UsageLine,
+};
 use crate::core::read::source::Source;
 use crate::core::read::start::SessionStart;
 use crate::core::read::warning;

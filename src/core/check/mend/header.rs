@@ -13,6 +13,7 @@ use crate::core::check::finding::Detail;
 use crate::core::check::fixes::FixKind;
 use crate::core::entry::{Entry, Kind, Role, Scan};
 use crate::core::error::Result;
+use crate::core::error::header::HeaderFault;
 use crate::core::json::splice::{Members, TextEdits, string_or_null};
 use crate::core::json::{Cursor, Object, Raw, ValueKind};
 use crate::core::read::line::{self, Line};
@@ -57,7 +58,7 @@ pub(super) fn find(source: &Source, checked: &Checked, options: &MendOptions<'_>
     let mut start = Start::default();
     let mut without_id = None;
     line::each(source, |number, line| {
-        if number == finding.line && matches!(finding.detail, Detail::Reason(start::NO_ID)) {
+        if number == finding.line && matches!(finding.detail, Detail::NoHeader(HeaderFault::NoId)) {
             without_id = Some((old(number, line), line.bytes.to_vec()));
         }
         start.take(number, line, &mut scan);
