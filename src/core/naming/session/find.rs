@@ -83,6 +83,7 @@ impl SessionStore {
         }
     }
 
+    /// Does the same without those of subagents.
     fn listed_by_id(&self, name: &str, least: usize, writes: bool) -> Meaning {
         let can_be_start = name.chars().count() >= least;
         let mut near = NearMisses::new(name);

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind::{NotFound, PermissionDenied};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
@@ -15,7 +14,7 @@ use super::word::is_name;
 use crate::core::entry::header::{CURRENT as NEWEST_KNOWN, DeclaredVersion, Header};
 use crate::core::naming::files::{PassedOver, is_session_name};
 use crate::core::read::front;
-use crate::core::read::source::is_named_gzip;
+use crate::core::read::source::{FileState, is_named_gzip};
 
 /// The files in the places where agents store sessions, the last written first.
 #[derive(Default)]
@@ -99,15 +98,15 @@ impl SessionStore {
 
     /// Adds a file, unless it is known or cannot be read.
     fn add_file(&mut self, path: PathBuf, meta: &fs::Metadata) {
-        if !meta.is_file() || !self.known.insert((meta.dev(), meta.ino())) {
+        let state = FileState::of(meta);
+        if !meta.is_file() || !self.known.insert(state.identity()) {
             return;
         }
         if access(&path, Access::READ_OK).is_err() {
             self.closed.push(path);
             return;
         }
-        let modified = meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000);
-        self.files.push((modified, path));
+        self.files.push((state.written(), path));
     }
 
     /// Adds the files of a folder and of all folders below it.
@@ -116,7 +115,7 @@ impl SessionStore {
         let mut seen = HashSet::new();
         while let Some(folder) = folders.pop() {
             // Links may lead round in a circle.
-            let is_new = fs::metadata(&folder).is_ok_and(|meta| seen.insert((meta.dev(), meta.ino())));
+            let is_new = fs::metadata(&folder).is_ok_and(|meta| seen.insert(FileState::of(&meta).identity()));
             if let Some(FoldersBelow { of_sessions, others }) = is_new.then(|| self.add(&folder)).flatten() {
                 folders.extend(others.into_iter().chain(of_sessions));
             }

@@ -48,27 +48,26 @@ pub(super) fn remains(line: &[u8], oddity: Oddity) -> Vec<LostEntry> {
     match oddity {
         Oddity::Nul { .. } | Oddity::NotAnObject { .. } | Oddity::TooLong => {}
         Oddity::NulBefore { at } | Oddity::FragmentBefore { at } => {
-            let (before, mut rest) = line.split_at((at as usize).saturating_sub(1).min(line.len()));
+            let (before, rest) = line.split_at((at as usize).saturating_sub(1).min(line.len()));
             if matches!(oddity, Oddity::FragmentBefore { .. }) {
                 found.extend(fragment(before));
             }
-            while let Some(end) = value_end(rest) {
-                found.extend(fragment(&rest[..end]));
-                rest = rest[end..].trim_ascii_start();
-            }
-            found.extend(fragment(rest));
+            objects(rest, &mut found);
         }
-        Oddity::Glued { .. } => {
-            let mut rest = line;
-            while let Some(end) = value_end(rest) {
-                found.extend(fragment(&rest[..end]));
-                rest = &rest[end..];
-            }
-            found.extend(fragment(rest));
-        }
+        Oddity::Glued { .. } => objects(line, &mut found),
         _ => found.extend(fragment(line)),
     }
     found
+}
+
+/// Adds the entries of whole objects in a row, and that of a fragment after them.
+fn objects(row: &[u8], found: &mut Vec<LostEntry>) {
+    let mut rest = row;
+    while let Some(end) = value_end(rest) {
+        found.extend(fragment(&rest[..end]));
+        rest = rest[end..].trim_ascii_start();
+    }
+    found.extend(fragment(rest));
 }
 
 /// Returns the entry that a fragment is the front of, from those of its members that are whole: agents
