@@ -14,7 +14,7 @@ use crate::core::migrate::lines::IdGenerator;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
 use crate::core::read::load::UsageLine;
 use crate::core::read::load::{
-    self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef,
+    self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, SessionStart, StrRef,
 };
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
@@ -27,6 +27,8 @@ const FRONT: u64 = 64 * 1024;
 /// Takes the parts of a file one by one, in order.
 pub(super) struct SessionBuilder {
     version: u32,
+    /// Length of the file in bytes.
+    size: u64,
     /// Makes the ids of the entries, if they have none (version 1).
     fresh: Option<IdGenerator>,
     /// Number of lines before the next part.
@@ -55,10 +57,13 @@ pub(super) struct SessionBuilder {
 }
 
 impl SessionBuilder {
-    pub(super) fn new(start: &load::SessionStart, parts: &[FilePart], hasher: DefaultHashBuilder) -> Self {
+    /// Starts a session whose file has `size` bytes; its version depends on the `first` parts up to one with an
+    /// entry.
+    pub(super) fn new(start: &SessionStart, first: &[FilePart], size: u64, hasher: DefaultHashBuilder) -> Self {
         let mut problems = start.problems.clone();
-        let version = version(&start.header, parts, &mut problems);
-        let count = parts.iter().map(|part| part.entries.len()).sum();
+        let version = version(&start.header, first, &mut problems);
+        let mut notes = LineNotes::default();
+        notes.append(start.notes.clone(), 0);
         let mut well_formed = Vec::new();
         if version == 1 {
             // The header is one of the lines that old compactions count.
@@ -66,16 +71,17 @@ impl SessionBuilder {
         }
         Self {
             version,
+            size,
             fresh: (version == 1).then(|| IdGenerator::new(&start.header.id, start.before)),
             lines: start.header.line,
-            nodes: Vec::with_capacity(count),
-            parents: Vec::with_capacity(count),
-            texts: Vec::with_capacity(parts.len()),
-            ids: HashTable::with_capacity(count),
+            nodes: Vec::new(),
+            parents: Vec::new(),
+            texts: Vec::new(),
+            ids: HashTable::new(),
             hasher,
             replaced: Vec::new(),
             labels: Vec::new(),
-            label_texts: Vec::with_capacity(parts.len()),
+            label_texts: Vec::new(),
             placings: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -85,10 +91,30 @@ impl SessionBuilder {
             well_formed,
             open_end: None,
             problems,
-            notes: LineNotes::default(),
+            notes,
         }
     }
 
+    /// Makes room for the entries of the file if those of the next part do not fit: as many as there will be
+    /// if all of it is like what was read so far, but no more than eight times as many as there are.
+    fn reserve(&mut self, entries: &[EntryLine]) {
+        let count = self.nodes.len() + entries.len();
+        let Some(last) = entries.last().filter(|_| count > self.nodes.capacity()) else { return };
+        let read = (last.offset + u64::from(last.len)).max(1);
+        // A twentieth more than that: a few more short lines must not make everything move once more.
+        let expected = u128::from(self.size) * count as u128 * 21 / 20 / u128::from(read);
+        let expected = usize::try_from(expected).unwrap_or(usize::MAX).clamp(count, count.saturating_mul(8));
+        let more = expected - self.nodes.len();
+        self.nodes.reserve(more);
+        self.parents.reserve(more);
+        let (nodes, texts, hasher) = (&self.nodes, &self.texts, &self.hasher);
+        self.ids.reserve(more, |&node| {
+            let node = &nodes[node as usize];
+            hasher.hash_one(node.id.of(&texts[node.part as usize]))
+        });
+    }
+
+    /// Takes the next part.
     pub(super) fn take(&mut self, part: FilePart) {
         let FilePart { text, label_text, entries, labels, placings, name, calls, results, usages, models, .. } = part;
         let FilePart { problems, notes, lines, open_end, .. } = part;
@@ -100,6 +126,7 @@ impl SessionBuilder {
         self.problems.append(problems, self.lines);
         self.texts.push(text);
         self.label_texts.push(label_text);
+        self.reserve(&entries);
         let mut places = Vec::new();
         let wanted = !labels.is_empty() || !placings.is_empty() || !calls.is_empty() || !results.is_empty();
         let wanted = wanted || !usages.is_empty();
@@ -221,7 +248,9 @@ impl SessionBuilder {
         self.usages.retain_mut(|line| renumber(&mut line.entry));
     }
 
-    pub(super) fn finish(mut self, source: Source, start: load::SessionStart, jobs: usize) -> Session {
+    pub(super) fn finish(mut self, source: Source, start: SessionStart, jobs: usize) -> Session {
+        // Then each entry hangs where its line says.
+        let is_plain = self.version != 1 && self.replaced.is_empty() && self.placings.is_empty();
         self.drop_replaced();
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
@@ -259,6 +288,9 @@ impl SessionBuilder {
         session.link(&self.parents, &self.placings);
         session.break_cycles();
         session.order_children();
+        if is_plain {
+            self.results.retain(|result| session.nodes[result.entry as usize].words.is_absent());
+        }
         session.match_calls(self.calls, &self.results, jobs);
         session.apply_labels(&self.labels, self.label_texts);
         session
@@ -270,6 +302,12 @@ impl Session {
     fn match_calls(&mut self, mut calls: Vec<CallLine>, results: &[ResultLine], jobs: usize) {
         /// How many results a thread looks at at once.
         const CHUNK: usize = 4096;
+        if results.is_empty() {
+            return;
+        }
+        for result in results {
+            self.nodes[result.entry as usize].words = StrRef::ABSENT;
+        }
         let (nodes, texts) = (&self.nodes, &self.texts);
         let text_of = |node: u32| texts[nodes[node as usize].part as usize].as_str();
         for own in calls.chunk_by_mut(|a, b| a.entry == b.entry) {
@@ -500,11 +538,11 @@ fn kept_bytes(source: &Source, from: u64, to: u64) -> Vec<u8> {
 }
 
 /// Returns the version to read a file as (help rules, "Reading", 7).
-fn version(header: &Header, parts: &[FilePart], problems: &mut Problems) -> u32 {
+fn version(header: &Header, first: &[FilePart], problems: &mut Problems) -> u32 {
     let line = Some(header.line);
     match header.version {
         DeclaredVersion::Absent => {
-            let mut entries = parts.iter().flat_map(|part| &part.entries);
+            let mut entries = first.iter().flat_map(|part| &part.entries);
             let has_ids =
                 entries.find(|entry| entry.traits.kind.is_entry_type()).is_some_and(|entry| !entry.id.is_absent());
             if !has_ids {
