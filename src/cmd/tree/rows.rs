@@ -1,7 +1,5 @@
 //! The tree as rows: for people, as columns, and for scripts.
 
-use std::borrow::Cow;
-
 use anyhow::Result;
 
 use super::printer::Printer;
@@ -205,8 +203,9 @@ impl Printer<'_> {
                 add(out, node)?;
                 out.push(b'\n');
             }
-            if let Cow::Owned(safe) = safe_json(out, is_terminal) {
-                *out = safe;
+            // Rows are made of text, which is UTF-8 already.
+            if is_terminal {
+                *out = safe_json(out, is_terminal).into_owned();
             }
             Ok(())
         })
