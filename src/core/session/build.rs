@@ -250,7 +250,7 @@ impl SessionBuilder {
 
     pub(super) fn finish(mut self, source: Source, start: SessionStart, jobs: usize) -> Session {
         // Then each entry hangs where its line says.
-        let is_plain = self.version != 1 && self.replaced.is_empty() && self.placings.is_empty();
+        let is_plain = self.replaced.is_empty() && self.placings.is_empty();
         self.drop_replaced();
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
@@ -564,6 +564,88 @@ fn version(header: &Header, first: &[FilePart], problems: &mut Problems) -> u32 
             let message = || format!("the header's version is not a version: read as {CURRENT}");
             problems.push(WarningKind::OddVersion, line, message);
             CURRENT
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::entry::Role;
+    use crate::core::read::load::LoadOptions;
+    use crate::core::read::source::Source;
+    use crate::core::session::Session;
+    use crate::core::session::body::Bodies;
+    use crate::core::session::sample::{HEADER, calls, entry, message, node, result};
+
+    /// A generator of small numbers.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % end
+        }
+    }
+
+    /// Returns lines most of which hang below the one before; how odd the others are depends on the seed.
+    fn lines(seed: u64) -> Vec<String> {
+        let mut numbers = Numbers(seed);
+        let mut lines = vec![message("0", "", "user", "go")];
+        let (odd, count) = (2 + seed % 40, 20 + numbers.below(150));
+        for at in 1..count {
+            let id = if numbers.below(odd * 9) == 0 { numbers.below(at) } else { at };
+            let parent = if numbers.below(odd) == 0 { numbers.below(count) } else { at - 1 };
+            let (id, parent) = (id.to_string(), parent.to_string());
+            let many = if numbers.below(20) == 0 { 30 } else { 4 };
+            let paths: Vec<_> = (0..numbers.below(many)).map(|call| format!("{at}/{call}")).collect();
+            let paths: Vec<_> = paths.iter().map(|path| ("read", path.as_str())).collect();
+            lines.push(match numbers.below(10) {
+                0..=2 => calls(&id, &parent, &paths),
+                3..=7 => result(&id, &parent, &format!("call-{}", numbers.below(many + 1))),
+                8 if seed % 5 == 0 && numbers.below(9) == 0 => {
+                    entry("leaf", &id, &parent, &format!(r#""targetId":"{}""#, numbers.below(at)))
+                }
+                _ => message(&id, &parent, "user", "and"),
+            });
+        }
+        lines
+    }
+
+    #[test]
+    fn the_kept_text_of_a_result_is_that_of_the_call_that_is_found_above_it() {
+        let options = LoadOptions { words: &|_| true, calls: true, usage: false };
+        let (mut with_call, mut without) = (0, 0);
+        for seed in 0..200 {
+            for version in ["3", "1", "null"] {
+                let header = HEADER.replace(":3,", &format!(":{version},"));
+                let mut file = vec![header];
+                file.extend(lines(seed));
+                let session = Session::load(Source::spool(file.join("\n").as_bytes()).unwrap(), options, 1).unwrap();
+                let mut bodies = Bodies::new(&session);
+                for node in session.nodes().filter(|&node| session.traits(node).role == Role::ToolResult) {
+                    let found = bodies.call(node).unwrap();
+                    assert_eq!(session.row_words(node), found.as_deref(), "{seed} {version} {}", session.line(node));
+                    *(if found.is_some() { &mut with_call } else { &mut without }) += 1;
+                }
+            }
+        }
+        assert!(with_call > 2_999 && without > 2_999, "{with_call} {without}");
+    }
+
+    #[test]
+    fn a_call_is_found_as_far_above_its_result_as_in_any_other_file() {
+        let options = LoadOptions { words: &|_| true, calls: true, usage: false };
+        for (between, expected) in [(0, Some("[read: a]")), (63, Some("[read: a]")), (64, None)] {
+            // With an id twice, at the end, calls are looked up when the tree is known.
+            for twice in [false, true] {
+                let mut file = vec![HEADER.to_owned(), calls("0", "", &[("read", "a")])];
+                file.extend((0..between).map(|at| message(&(at + 1).to_string(), &at.to_string(), "user", "x")));
+                file.push(result("r", &between.to_string(), "call-0"));
+                file.extend((0..2).filter(|_| twice).map(|_| message("z", "r", "user", "x")));
+                let session = Session::load(Source::spool(file.join("\n").as_bytes()).unwrap(), options, 1).unwrap();
+                let result = node(&session, "r").unwrap();
+                assert_eq!(session.row_words(result), expected, "{between} {twice}");
+            }
         }
     }
 }
