@@ -47,7 +47,7 @@ impl Printer<'_> {
     fn plain_rows(&mut self, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
         let session = self.session;
         let lines = JsonlRows::new(&mut self.bodies);
-        let reads = rows.iter().filter(|row| session.row_words(row.node).is_none()).count();
+        let reads = rows.iter().filter(|row| !session.has_row_words(row.node)).count();
         let jobs = Self::jobs_for(self.jobs, rows.len(), reads);
         in_order::write(self.output, rows.len(), jobs, |range, out| {
             for at in range {

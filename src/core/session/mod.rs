@@ -378,6 +378,11 @@ impl Session {
         &self.models
     }
 
+    /// Returns whether the text of an entry's row was kept.
+    pub(crate) fn has_row_words(&self, node: NodeId) -> bool {
+        !self.nodes[node.index()].words.is_absent()
+    }
+
     /// Returns the text of an entry's row, if it was kept; a tool result has that of its call.
     pub(crate) fn row_words(&self, node: NodeId) -> Option<&str> {
         let node = &self.nodes[node.index()];
