@@ -141,11 +141,13 @@ fn command_in(args: &[OsString]) -> Option<String> {
     args.iter().skip(1).find_map(known)
 }
 
+/// The JSON formats of all commands: of a command line that does not parse it is not known which command has it.
+const JSON_FORMATS: [&str; 7] = ["json", "jsonl", "llm", "anthropic", "openai", "responses", "sarif"];
+
 /// Returns whether a command line that does not parse asks for a JSON format all the same.
 fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
-    const FORMATS: [&str; 4] = ["json", "jsonl", "llm", "sarif"];
     let args: Vec<_> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let is_format = |arg: &str| FORMATS.contains(&arg);
+    let is_format = |arg: &str| JSON_FORMATS.contains(&arg);
     args.iter().any(|arg| arg == "--json" || arg.strip_prefix("--format=").is_some_and(is_format))
         || args.windows(2).any(|pair| pair[0] == "--format" && is_format(&pair[1]))
 }
@@ -170,10 +172,29 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+
+    use super::{Cli, JSON_FORMATS};
 
     #[test]
     fn the_definition_is_sound() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn json_formats_are_known_before_a_line_is_parsed() {
+        let mut seen = 0;
+        for command in Cli::command().get_subcommands() {
+            let Some(format) = command.get_arguments().find(|arg| arg.get_id() == "format") else { continue };
+            for value in format.get_possible_values() {
+                let line = ["session-tree", command.get_name(), "a", "--format", value.get_name()];
+                // A move needs an entry too.
+                let entry = Some("b").filter(|_| command.get_name() == "navigate");
+                let task = Cli::try_parse_from(line.into_iter().chain(entry)).unwrap().command.task();
+                assert_eq!(task.is_json(), JSON_FORMATS.contains(&value.get_name()), "{line:?}");
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 35);
     }
 }
