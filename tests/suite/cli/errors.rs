@@ -516,6 +516,7 @@ fn what_is_wrong_with_an_option_is_said_in_words() {
         ("tree s.jsonl --depth x", "a number of steps is a whole number"),
         ("list --sort cost", "`--sort` by cost or messages needs files that are read whole"),
         ("branch s.jsonl --all --anonymize --output new.jsonl", "hint: read it before you share it"),
+        ("branch s.jsonl --all --anonymize --output -", "hint: read it before you share it"),
     ] {
         let run = session().run(line);
         assert!(run.stderr.contains(expected) && !run.stderr.contains("goes on there"), "{line}: {run:?}");
