@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 
 use super::{App, world};
 use crate::core::disk::write::{Unsynced, WriteOptions};
@@ -268,6 +268,14 @@ pub(super) struct Writing {
 }
 
 impl Writing {
+    /// Returns an argument of a command; one of these goes only with the change that `change` asks for.
+    pub(super) fn only_with(arg: Arg, change: &'static str) -> Arg {
+        match arg.get_id().as_str() {
+            "force" | "lock_timeout" => arg.requires(change),
+            _ => arg,
+        }
+    }
+
     /// Returns how to behave towards others.
     pub(super) fn options(&self) -> WriteOptions<'static> {
         WriteOptions { wait: world::wait(self.lock_timeout), force: self.force }
@@ -282,6 +290,7 @@ pub(super) struct HookArgs {
     hook: Vec<String>,
     /// Time limit of each hook; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "60", hide_short_help = true, value_parser = world::seconds)]
+    #[arg(requires = "hook")]
     hook_timeout: Duration,
 }
 

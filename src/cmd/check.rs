@@ -74,8 +74,8 @@ pub struct CheckArgs {
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
     /// Explain a code: meaning, effect, fix, example; `all` for all
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "files_from", "deny", "allow", "baseline", "why_leaf"])]
-    #[arg(conflicts_with_all = ["update_baseline", "diff", "fix"])]
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "files_from", "stdin_name", "deny", "allow"])]
+    #[arg(conflicts_with_all = ["baseline", "why_leaf", "update_baseline", "diff", "fix"])]
     explain: Option<String>,
     #[command(flatten)]
     mend: MendArgs,

@@ -41,7 +41,7 @@ pub struct MigrateArgs {
     #[command(flatten)]
     paths: Paths,
     /// Only report; exit 1 if any file is of an old version
-    #[arg(long, conflicts_with_all = ["dry_run", "backup", "output"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "backup", "output", "force", "lock_timeout"])]
     check: bool,
     /// Only print what would be done
     #[arg(long, conflicts_with = "output")]
@@ -50,7 +50,7 @@ pub struct MigrateArgs {
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
     /// Write the new form of the one PATH here; - for standard output [default: in place]
-    #[arg(long, short, value_name = "FILE", conflicts_with = "backup")]
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["backup", "force"])]
     output: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,

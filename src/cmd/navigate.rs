@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::args::{FormatArg, HookArgs, SessionArg, TextOrJson, Writing};
 use super::summary::SummaryArgs;
@@ -29,6 +29,10 @@ use crate::ui::report::AboutFile;
 /// 1 or 2 is migrated in the same step, without a copy; `migrate --backup` before that keeps the
 /// original.
 #[derive(Debug, Args)]
+#[command(group(
+    ArgGroup::new("change").multiple(true).args(["save", "label", "summary", "summary_file", "summarize"])
+))]
+#[command(mut_args(|arg| Writing::only_with(arg, "change")))]
 #[command(after_long_help = super::naming("\
 Examples:
   session-tree navigate session.jsonl user:1           take the last prompt back

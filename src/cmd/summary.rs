@@ -30,6 +30,7 @@ pub(super) struct SummaryArgs {
     summarizer: Option<String>,
     /// Time limit of the summarizer; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "600", hide_short_help = true, value_parser = world::seconds)]
+    #[arg(requires = "summarize", conflicts_with_all = ["summary", "summary_file"])]
     summarizer_timeout: Duration,
     /// Instructions for the summarizer, instead of its own
     #[arg(long, value_name = "TEXT", hide_short_help = true, requires = "summarize")]

@@ -36,7 +36,7 @@ const NO_CHANGE: [&str; 4] = ["why_leaf", "update_baseline", "explain", "diff"];
 /// Options of mending.
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| match arg.get_id().as_str() {
-    "force" | "lock_timeout" => arg.requires("fix").conflicts_with_all(NO_CHANGE),
+    "force" | "lock_timeout" => Writing::only_with(arg, "fix").conflicts_with_all(NO_CHANGE),
     _ => arg,
 }))]
 pub(super) struct MendArgs {

@@ -274,6 +274,23 @@ navigate s.jsonl @~ --summary x --summarizer cat           --summarizer
 navigate s.jsonl @~ --summary x --instructions z           --instructions
 navigate s.jsonl @~ --summary x --token-budget 3           --token-budget
 navigate s.jsonl @~ --summary-file f --token-budget 3      --token-budget
+navigate s.jsonl @~ --summary x --summarizer-timeout 3     --summarizer-timeout
+navigate s.jsonl @~ --save --summarizer-timeout 3          --summarizer-timeout
+navigate s.jsonl @~ --hook-timeout 3                       --hook-timeout
+navigate s.jsonl @~ --force                                --force
+navigate s.jsonl @~ --lock-timeout 3                       --lock-timeout
+label s.jsonl --force                                      --force
+label s.jsonl aaaa1111 --lock-timeout 3                    --lock-timeout
+label s.jsonl --leaf @                                     --leaf
+label s.jsonl aaaa1111 --root                              --root
+branch s.jsonl --leaf @                                    --leaf
+branch s.jsonl --hook cat                                  --hook
+branch s.jsonl @ --hook-timeout 3                          --hook-timeout
+branch s.jsonl --anonymize                                 --anonymize
+migrate s.jsonl --check --force                            --force
+migrate s.jsonl --check --lock-timeout 3                   --lock-timeout
+migrate s.jsonl --output new.jsonl --force                 --force
+check --explain E011 --stdin-name x                        --stdin-name
 ";
 
 #[test]
@@ -297,7 +314,16 @@ fn no_option_is_ignored_where_what_it_goes_with_cannot_be() {
     let run = scratch.run("branch s.jsonl --all --at --without @");
     assert!(run.code == 2 && !run.stderr.contains("goes with"), "{run:?}");
     // Where they belong they are taken.
-    for args in ["check s.jsonl --fix --force --lock-timeout 3 --no-backup", "tree s.jsonl --entry @ --body"] {
+    for args in [
+        "check s.jsonl --fix --force --lock-timeout 3 --no-backup",
+        "tree s.jsonl --entry @ --body",
+        "navigate s.jsonl @~ --save --dry-run --force --lock-timeout 3 --hook cat --hook-timeout 3",
+        "navigate s.jsonl @~ --summarize --summarizer cat --summarizer-timeout 3 --dry-run",
+        "branch s.jsonl aaaa1111 --leaf @ --hook cat --hook-timeout 3 --dry-run",
+        "migrate s.jsonl --output new.jsonl --lock-timeout 3",
+        "label s.jsonl aaaa1111 x --root --force --lock-timeout 3",
+        "label s.jsonl aaaa1111 --clear --leaf @",
+    ] {
         assert_eq!(scratch.run(args).code, 0, "{args}");
     }
 }
