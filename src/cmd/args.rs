@@ -78,6 +78,11 @@ impl<F: Formats> FormatArg<F> {
     }
 }
 
+/// Reads how many of something.
+pub(super) fn number(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "it is a whole number from 0 on")
+}
+
 /// What is to be searched for.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SearchArgs {

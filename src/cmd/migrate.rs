@@ -15,6 +15,7 @@ use crate::core::migrate::CURRENT;
 use crate::core::migrate::file::{self, MigratedFile, MigrationOptions, MigrationStatus};
 use crate::core::naming::files::{self, Named, PassedOver, Searched};
 use crate::core::read::source::Source;
+use crate::core::words::shell_word;
 use crate::parallel::Pool;
 use crate::ui::exit::Exit;
 use crate::ui::output::{JsonList, Output};
@@ -187,7 +188,7 @@ impl MigrateArgs {
         if matches!(error, Error::Exists { .. }) {
             failure.hint = Some("keep that backup and use another suffix, as in `--backup=.orig2`".to_owned());
         } else if self.backup.is_some() && path.to_string_lossy().starts_with('.') && !path.exists() {
-            failure.hint = Some(format!("a suffix is given as `--backup={}`", path.display()));
+            failure.hint = Some(format!("a suffix is given as `--backup={}`", shell_word(path.as_os_str())));
         }
         failure
     }

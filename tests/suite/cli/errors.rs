@@ -462,6 +462,22 @@ fn file_names_with_blanks_and_bad_bytes_are_quoted() {
     }
 }
 
+#[test]
+fn commands_in_hints_can_be_pasted() {
+    let scratch = session();
+    fs::rename(scratch.path("s.jsonl"), scratch.path("my s.jsonl")).unwrap();
+    fs::create_dir(scratch.path("my folder")).unwrap();
+    for (args, hint) in [
+        (&["label", "my s.jsonl", "zzzz"][..], "`session-tree tree 'my s.jsonl' --filter all` lists the ids"),
+        (&["label", "my s.jsonl", "label:no"], "`session-tree label 'my s.jsonl'` lists the labels"),
+        (&["label", "my folder"], "`ls -t 'my folder'/*.jsonl | head -1` is the newest"),
+        (&["migrate", "my s.jsonl", "--backup", ".my bak"], "a suffix is given as `--backup='.my bak'`"),
+    ] {
+        let run = scratch.args(args);
+        assert!(run.code == 2 && run.stderr.contains(&format!("hint: {hint}")), "{args:?}: {run:?}");
+    }
+}
+
 /// Returns the hint of a mistake; in words and in an object it is the same.
 fn hint_on(scratch: &Scratch, line: &str) -> String {
     let run = scratch.run(line);
@@ -540,6 +556,8 @@ fn what_is_wrong_with_an_option_is_said_in_words() {
     for (line, expected) in [
         ("branch s.jsonl --without aaaa2222", "`--without` goes with `--all`"),
         ("tree s.jsonl --depth x", "a number of steps is a whole number"),
+        ("list --limit x", "it is a whole number from 0 on"),
+        ("navigate s.jsonl @~ --summarize --token-budget x", "it is a whole number from 0 on"),
         ("list --sort cost", "`--sort` by cost or messages needs files that are read whole"),
         ("branch s.jsonl --all --anonymize --output new.jsonl", "hint: read it before you share it"),
         ("branch s.jsonl --all --anonymize --output -", "hint: read it before you share it"),
