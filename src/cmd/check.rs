@@ -100,6 +100,7 @@ impl Task for CheckArgs {
         if self.why_leaf {
             return why::run(app, &paths, self.format.get());
         }
+        self.mend.check(self.format.get())?;
         let policy = self.policy()?;
         let given = lookup::files(app, paths.given()?, self.mend.fix)?;
         let files = files::find(given.clone(), Searched::Plain);

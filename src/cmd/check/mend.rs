@@ -92,12 +92,18 @@ impl MendArgs {
         }
     }
 
+    /// Refuses a format that a diff has not, and a suffix that backups cannot have.
+    pub(super) fn check(&self, format: FindingFormat) -> Result<()> {
+        if self.diff && matches!(format, FindingFormat::Github | FindingFormat::Sarif) {
+            return Err(Failure::usage("`--diff` has no such format", "leave it out, or use `--json`").into());
+        }
+        Ok(self.suffix().map_or(Ok(()), check_suffix)?)
+    }
+
     fn suffix(&self) -> Option<&str> {
         if self.no_backup { None } else { Some(self.backup.as_deref().unwrap_or(".orig")) }
     }
-}
 
-impl MendArgs {
     /// Mends all files, several at once, and prints what is done and what is left, in their order.
     pub(super) fn run(
         &self,
@@ -108,10 +114,6 @@ impl MendArgs {
         out: &mut Findings,
         tally: &mut Tally,
     ) -> Result<()> {
-        if self.diff && matches!(format, FindingFormat::Github | FindingFormat::Sarif) {
-            return Err(Failure::usage("`--diff` has no such format", "leave it out, or use `--json`").into());
-        }
-        self.suffix().map_or(Ok(()), check_suffix)?;
         if self.fix {
             world::prepare()?;
         } else if format.is_document() {

@@ -216,7 +216,11 @@ fn conflicting_options_are_refused() {
         assert!(lines[1].starts_with("hint: ") && lines[1].contains("jsonl"), "{run:?}");
         assert_eq!(lines.len(), 2, "{run:?}");
     }
-    for args in ["tree s.jsonl --full --tips --json", "tree s.jsonl --tips --branches --format jsonl"] {
+    for args in [
+        "tree s.jsonl --full --tips --json",
+        "tree s.jsonl --tips --branches --format jsonl",
+        "check s.jsonl --diff --format sarif",
+    ] {
         let run = scratch.run(args);
         let objects = objects(&run, args);
         assert_eq!((run.code, run.stdout.as_str(), objects.len()), (2, "", 1), "{args}: {run:?}");
@@ -291,6 +295,7 @@ migrate s.jsonl --check --force                            --force
 migrate s.jsonl --check --lock-timeout 3                   --lock-timeout
 migrate s.jsonl --output new.jsonl --force                 --force
 check --explain E011 --stdin-name x                        --stdin-name
+check s.jsonl --fix --backup=.1.bak                        .bak
 ";
 
 #[test]
@@ -305,6 +310,7 @@ fn no_option_is_ignored_where_what_it_goes_with_cannot_be() {
         assert!(run.stderr.contains(option), "{args}: {run:?}");
         let run = scratch.run(&format!("{} --json", args.trim()));
         assert_eq!(objects(&run, args)[0]["error"]["kind"], "usage", "{args}: {run:?}");
+        assert_eq!(run.stdout, "", "no document is begun: {args}");
     }
     assert_eq!(fs::read(scratch.path("s.jsonl")).unwrap(), old);
     for args in ["--at --without @", "@ --without @", "--without @"] {
