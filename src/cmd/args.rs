@@ -180,7 +180,7 @@ impl SessionArg {
     pub(super) fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
             let message = format!(
-                "the file was version {version}: it was migrated to 3 in the same step, and no copy is kept; run first, `migrate --backup` keeps one"
+                "the file was version {version}: it was migrated to 3 in the same step, without a copy; `migrate --backup` before that keeps one"
             );
             app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
         }
