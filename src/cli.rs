@@ -1,5 +1,6 @@
 //! The definition of the command line.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -115,8 +116,10 @@ fn explain(error: clap::Error) -> ExitCode {
     error.remove(ContextKind::Suggested);
     let command = command_in(&args);
     let meant = hints::meant(&mut error, command.as_deref());
-    let quiet = args.iter().any(|arg| arg == "--quiet" || arg == "-q");
-    if !asks_for_json(args.iter().skip(1).cloned()) {
+    // What stands after these is no option.
+    let options: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--").collect();
+    let quiet = options.iter().any(|arg| arg == "--quiet" || arg == "-q");
+    if !asks_for_json(&options) {
         let report = Report { quiet, ..cmd::plain_report() };
         let text = error.render();
         report.verbatim(&if report.paint.color { text.ansi().to_string() } else { text.to_string() });
@@ -145,11 +148,10 @@ fn command_in(args: &[OsString]) -> Option<String> {
 const JSON_FORMATS: [&str; 7] = ["json", "jsonl", "llm", "anthropic", "openai", "responses", "sarif"];
 
 /// Returns whether a command line that does not parse asks for a JSON format all the same.
-fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
-    let args: Vec<_> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+fn asks_for_json(options: &[Cow<'_, str>]) -> bool {
     let is_format = |arg: &str| JSON_FORMATS.contains(&arg);
-    args.iter().any(|arg| arg == "--json" || arg.strip_prefix("--format=").is_some_and(is_format))
-        || args.windows(2).any(|pair| pair[0] == "--format" && is_format(&pair[1]))
+    options.iter().any(|arg| arg == "--json" || arg.strip_prefix("--format=").is_some_and(is_format))
+        || options.windows(2).any(|pair| pair[0] == "--format" && is_format(&pair[1]))
 }
 
 impl Command {
