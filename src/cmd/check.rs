@@ -215,3 +215,12 @@ fn exit(counts: Counts) -> ExitCode {
     }
     .into()
 }
+
+/// Refuses a format that is one of findings alone, for an option that prints something else.
+fn needs_plain_format(option: &str, format: FindingFormat) -> Result<()> {
+    if matches!(format, FindingFormat::Github | FindingFormat::Sarif) {
+        let message = format!("`{option}` has no such format");
+        return Err(Failure::usage(message, "use `--format text` or `--format json`").into());
+    }
+    Ok(())
+}

@@ -24,7 +24,6 @@ use crate::parallel::Pool;
 use crate::ui;
 use crate::ui::check::{FindingFormat, Findings, Mending};
 use crate::ui::mend::MendReport;
-use crate::ui::report::Failure;
 use crate::ui::screen::Screen;
 
 /// What is done with files instead of mending them, or showing how: beside these `requires` is not looked at.
@@ -94,8 +93,8 @@ impl MendArgs {
 
     /// Refuses a format that a diff has not, and a suffix that backups cannot have.
     pub(super) fn check(&self, format: FindingFormat) -> Result<()> {
-        if self.diff && matches!(format, FindingFormat::Github | FindingFormat::Sarif) {
-            return Err(Failure::usage("`--diff` has no such format", "leave it out, or use `--json`").into());
+        if self.diff {
+            super::needs_plain_format("--diff", format)?;
         }
         Ok(self.suffix().map_or(Ok(()), check_suffix)?)
     }
@@ -212,15 +211,8 @@ fn judge(file: &Named, policy: &Policy, checked: crate::core::error::Result<Chec
 /// Explains one code, or all.
 pub(super) fn explain(name: &str, format: FindingFormat, screen: &Screen) -> Result<ExitCode> {
     let codes = if name == "all" { Code::all().collect() } else { vec![Code::named(name)?] };
-    let json = match format {
-        FindingFormat::Text => None,
-        FindingFormat::Json => Some(true),
-        FindingFormat::Jsonl => Some(false),
-        FindingFormat::Github | FindingFormat::Sarif => {
-            let hint = "use `--format text` or `--format json`";
-            return Err(Failure::usage("`--explain` has no such format", hint).into());
-        }
-    };
+    super::needs_plain_format("--explain", format)?;
+    let json = (format != FindingFormat::Text).then_some(format == FindingFormat::Json);
     ui::mend::explain(&codes, json, screen)?;
     Ok(ExitCode::SUCCESS)
 }
