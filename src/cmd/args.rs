@@ -175,6 +175,11 @@ impl SessionArg {
         self.was_found.then_some(&self.session)
     }
 
+    /// Warns of something about the whole file.
+    pub(super) fn warn(&self, app: &App, kind: WarningKind, message: &str) {
+        app.report.warn(kind, message, Some(&self.session), None);
+    }
+
     /// Warns of what was done to the file besides what was asked for. Returns the failure to report after
     /// the result, if the system could not sync what was written.
     pub(super) fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
@@ -182,11 +187,11 @@ impl SessionArg {
             let message = format!(
                 "the file was version {version}: it was migrated to 3 in the same step, without a copy; `migrate --backup` before that keeps one"
             );
-            app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
+            self.warn(app, WarningKind::Migrated, &message);
         }
         if done.closed_unfinished_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn(WarningKind::UnfinishedLine, message, Some(&self.session), None);
+            self.warn(app, WarningKind::UnfinishedLine, message);
         }
         let effects = std::mem::take(&mut done.effects);
         super::warn_of(app, &effects, &self.session);
@@ -205,7 +210,7 @@ impl SessionArg {
                 exit = Exit::after(signal);
             }
             let message = format!("{failed}; what was done stays");
-            app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
+            self.warn(app, WarningKind::HookFailed, &message);
         }
         exit.into()
     }

@@ -127,7 +127,7 @@ impl LabelArgs {
         let mut ids = world::ids_and_time(&mut fresh);
         let (labels, mut done) = label::write(&edits, self.moves, file, session, anchor, &mut ids)?;
         if let Some((kind, message)) = self.warning(session, parent, done.is_some()) {
-            app.report.warn(kind, &message, Some(&self.session.session), None);
+            self.session.warn(app, kind, &message);
         }
         let not_synced = done.as_mut().and_then(|done| self.session.committed(app, done));
         let report = LabelReport {

@@ -171,7 +171,7 @@ impl NavigateArgs {
             let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
             let what = if record.is_empty() { "nothing is written" } else { "moved without a summary" };
             let message = format!("nothing that is left behind has any text: {what}{label}");
-            app.report.warn(WarningKind::NothingToSummarize, &message, Some(&self.session.session), None);
+            self.session.warn(app, WarningKind::NothingToSummarize, &message);
         }
         let view = MoveView::read(&mut bodies, &plan, plan.position)?;
         // From here on nothing but printing can fail after the move is in the file.
@@ -192,7 +192,7 @@ impl NavigateArgs {
         let ignored = request.options();
         if !ignored.is_empty() {
             let message = format!("the leaf is already there: {} did nothing", ignored.join(", "));
-            app.report.warn(WarningKind::Noop, &message, Some(&self.session.session), None);
+            self.session.warn(app, WarningKind::Noop, &message);
         }
     }
 }
