@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{HEADER, Scratch, message};
-use crate::support::Run;
+use crate::support::{self, Run};
 
 fn session() -> Scratch {
     Scratch::new(&[message("aaaa1111", "", "user", "one"), message("aaaa2222", "aaaa1111", "user", "two")])
@@ -163,6 +163,9 @@ fn usage_error_with_quiet_has_no_hint() {
         assert!(scratch.run(line).stderr.contains("hint"), "{line}");
         assert!(!scratch.run(&format!("{line} --quiet")).stderr.contains("hint"), "{line}");
     }
+    // What stands after `--` is no option.
+    let error = scratch.run("label s.jsonl -- a b --json --quiet").stderr;
+    assert!(error.starts_with("error: ") && error.contains("Usage"), "{error}");
     let error = scratch.run("tree s.jsonl --nope --json").stderr;
     assert!(!error.contains("Usage") && !error.contains("to pass"), "{error}");
 }
@@ -296,6 +299,10 @@ migrate s.jsonl --check --lock-timeout 3                   --lock-timeout
 migrate s.jsonl --output new.jsonl --force                 --force
 check --explain E011 --stdin-name x                        --stdin-name
 check s.jsonl --fix --backup=.1.bak                        .bak
+tree - -                                                   once
+list - s.jsonl -                                           once
+check - -                                                  once
+context - - --stats                                        once
 ";
 
 #[test]
@@ -313,6 +320,11 @@ fn no_option_is_ignored_where_what_it_goes_with_cannot_be() {
         assert_eq!(run.stdout, "", "no document is begun: {args}");
     }
     assert_eq!(fs::read(scratch.path("s.jsonl")).unwrap(), old);
+    let run = scratch.run("navigate s.jsonl @~");
+    assert!(run.stderr.contains("`--save` saves the move"), "{run:?}");
+    let mut command = scratch.command(["navigate", "-", "@~"]);
+    let run = support::finish(command.stdin(fs::File::open(scratch.path("s.jsonl")).unwrap()));
+    assert!(run.code == 0 && run.stderr.starts_with("hint: nothing was written: `--"), "{run:?}");
     for args in ["--at --without @", "@ --without @", "--without @"] {
         let run = scratch.run(&format!("branch s.jsonl {args}"));
         assert!(run.stderr.contains("hint: `--without` goes with `--all`"), "{args}: {run:?}");
