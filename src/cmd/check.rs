@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args};
 
 use self::mend::MendArgs;
 use self::tally::Tally;
-use super::args::{FormatArg, Formats};
+use super::args::FormatArg;
 use super::folders;
 use super::lookup;
 use super::paths::{self, Listed, Paths};
@@ -25,6 +25,7 @@ use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
 use crate::ui::report::{AboutFile, Failure};
 
+mod format;
 mod mend;
 mod tally;
 mod why;
@@ -81,10 +82,6 @@ pub struct CheckArgs {
     mend: MendArgs,
     #[command(flatten)]
     format: FormatArg<FindingFormat>,
-}
-
-impl Formats for FindingFormat {
-    const JSON: &[Self] = &[Self::Json, Self::Jsonl, Self::Sarif];
 }
 
 impl Task for CheckArgs {
@@ -214,13 +211,4 @@ fn exit(counts: Counts) -> ExitCode {
         _ => Exit::Done,
     }
     .into()
-}
-
-/// Refuses a format that is one of findings alone, for an option that prints something else.
-fn needs_plain_format(option: &str, format: FindingFormat) -> Result<()> {
-    if matches!(format, FindingFormat::Github | FindingFormat::Sarif) {
-        let message = format!("`{option}` has no such format");
-        return Err(Failure::usage(message, "use `--format text` or `--format json`").into());
-    }
-    Ok(())
 }

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::super::args::Writing;
 use super::super::{App, folders, paths, warn_of, world};
+use super::format::needs_plain_format;
 use super::tally::Tally;
 use crate::core::check;
 use crate::core::check::mend::file::{self, FileOptions};
@@ -94,7 +95,7 @@ impl MendArgs {
     /// Refuses a format that a diff has not, and a suffix that backups cannot have.
     pub(super) fn check(&self, format: FindingFormat) -> Result<()> {
         if self.diff {
-            super::needs_plain_format("--diff", format)?;
+            needs_plain_format("--diff", format)?;
         }
         Ok(self.suffix().map_or(Ok(()), check_suffix)?)
     }
@@ -211,7 +212,7 @@ fn judge(file: &Named, policy: &Policy, checked: crate::core::error::Result<Chec
 /// Explains one code, or all.
 pub(super) fn explain(name: &str, format: FindingFormat, screen: &Screen) -> Result<ExitCode> {
     let codes = if name == "all" { Code::all().collect() } else { vec![Code::named(name)?] };
-    super::needs_plain_format("--explain", format)?;
+    needs_plain_format("--explain", format)?;
     let json = (format != FindingFormat::Text).then_some(format == FindingFormat::Json);
     ui::mend::explain(&codes, json, screen)?;
     Ok(ExitCode::SUCCESS)

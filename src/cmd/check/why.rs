@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::super::paths::Paths;
 use super::super::{App, lookup};
+use super::format::needs_plain_format;
 use crate::core::check::why;
 use crate::core::naming::files::{self, Named, Searched};
 use crate::ui;
@@ -14,7 +15,7 @@ use crate::ui::report::{AboutFile, Failure};
 
 /// Explains where agents resume the one session.
 pub(super) fn run(app: &App, paths: &Paths, form: FindingFormat) -> Result<ExitCode> {
-    super::needs_plain_format("--why-leaf", form)?;
+    needs_plain_format("--why-leaf", form)?;
     let given = lookup::files(app, paths.given()?, false)?;
     let [Named { path, .. }] = &files::find(given, Searched::Plain)[..] else {
         return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());
