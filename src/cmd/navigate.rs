@@ -104,23 +104,8 @@ impl NavigateArgs {
         if request.writes() {
             commit::check(&session)?;
         }
-        let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
-        let old = leaf.filter(|_| !self.from_root);
-        let target = self.entry.as_ref().map(|name| self.session.place(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
-        let plan = match self.exact {
-            true => Move::exact(&session, old, target),
-            false => Move::plan(&mut bodies, old, target)?,
-        };
-        let plan = request.settle(&mut bodies, plan)?;
-        if plan.is_noop {
-            self.warn_of_noop(app, request);
-        } else {
-            if request.writes() {
-                plan.check(&session)?;
-            }
-            request.check_writers(self.hooks.are_given() || self.prompt, self.summary.summarizer().is_some())?;
-        }
+        let plan = self.plan(app, request, &mut bodies)?;
         let would_write = if self.dry_run { request.types(&mut bodies, &plan)? } else { Vec::new() };
         let prompt = if self.prompt { request.prompt(&mut bodies, &plan)? } else { None };
         if let Some(prompt) = prompt.as_deref().filter(|_| !self.format.is_json()) {
@@ -159,7 +144,7 @@ impl NavigateArgs {
             HookAnswer::Go => None,
             HookAnswer::Summary(summary) => Some(summary),
             HookAnswer::Cancel { by } => {
-                let view = MoveView::read(&mut bodies, &plan, old)?;
+                let view = MoveView::read(&mut bodies, &plan, plan.old)?;
                 print(&view, &MoveOutcome::Cancelled { by }, None)?;
                 return Ok(Exit::Cancelled.into());
             }
@@ -186,6 +171,28 @@ impl NavigateArgs {
         let exit = self.session.after_hooks(app, &hooks.after_move(&info, &session, &plan, &outcome));
         let printed = print(&view, &outcome, not_synced.as_ref().map(|_| false));
         if record.is_empty() { printed } else { super::ended(printed, None, not_synced) }.map(|()| exit)
+    }
+
+    /// Returns the move, which may be made as it is asked for.
+    fn plan(&self, app: &App, request: &MoveRequest, bodies: &mut Bodies<'_>) -> Result<Move> {
+        let session = bodies.session();
+        let leaf = self.session.leaf(session, self.leaf.as_deref())?;
+        let old = leaf.filter(|_| !self.from_root);
+        let target = self.entry.as_ref().map(|name| self.session.place(session, leaf, name)).transpose()?;
+        let plan = match self.exact {
+            true => Move::exact(session, old, target),
+            false => Move::plan(bodies, old, target)?,
+        };
+        let plan = request.settle(bodies, plan)?;
+        if plan.is_noop {
+            self.warn_of_noop(app, request);
+            return Ok(plan);
+        }
+        if request.writes() {
+            plan.check(session)?;
+        }
+        request.check_writers(self.hooks.are_given() || self.prompt, self.summary.summarizer().is_some())?;
+        Ok(plan)
     }
 
     fn warn_of_noop(&self, app: &App, request: &MoveRequest) {
