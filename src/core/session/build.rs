@@ -602,7 +602,7 @@ mod tests {
             lines.push(match numbers.below(10) {
                 0..=2 => calls(&id, &parent, &paths),
                 3..=7 => result(&id, &parent, &format!("call-{}", numbers.below(many + 1))),
-                8 if seed % 5 == 0 && numbers.below(9) == 0 => {
+                8 if seed.is_multiple_of(5) && numbers.below(9) == 0 => {
                     entry("leaf", &id, &parent, &format!(r#""targetId":"{}""#, numbers.below(at)))
                 }
                 _ => message(&id, &parent, "user", "and"),
