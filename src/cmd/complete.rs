@@ -74,6 +74,8 @@ fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
             }))
         }
         "SESSION" => arg.add(ArgValueCompleter::new(sessions)),
+        // It takes names too.
+        "PATH" if (command, arg.get_id().as_str()) == ("check", "paths") => arg.add(ArgValueCompleter::new(sessions)),
         "PATH" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, is_session))),
         "FILE" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, Path::is_file))),
         "DIR" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, |_| false))),

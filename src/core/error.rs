@@ -316,7 +316,7 @@ impl Error {
             Self::OnLine { cause, .. } => return cause.hint(),
             Self::NotSynced { .. } => "the change is in the file: do not repeat the command; look at the disk",
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
-                "name a session file in it; `ls -t FOLDER/*.jsonl | head -1` is the newest"
+                "`ls -t FILE/*.jsonl | head -1` is the newest session file in it"
             }
             Self::Interrupted { .. } | Self::Unwritable(_) | Self::Empty | Self::Io { .. } => return None,
         };

@@ -47,10 +47,14 @@ impl Failure {
         if is_stdin(file) {
             return Self { file: Some(file.to_owned()), ..failure };
         }
-        // Commands are there to be copied.
+        // Commands are there to be copied; other hints may quote what stands in the file.
         let named = |hint: String| hint.replace(" FILE", &format!(" {}", shell_word(file.as_os_str())));
-        let has_command = matches!(error, Error::Foreign(_) | Error::Compressed | Error::Unpacking { .. });
-        let hint = if has_command { failure.hint.map(named) } else { failure.hint };
+        let has_command = |hint: &String| match error {
+            Error::Foreign(_) | Error::Compressed | Error::Unpacking { .. } | Error::Io { .. } => true,
+            Error::NotFound { .. } => hint.starts_with("`session-tree "),
+            _ => false,
+        };
+        let hint = failure.hint.map(|hint| if has_command(&hint) { named(hint) } else { hint });
         let is_missing = matches!(error, Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound);
         let hint = hint.or_else(|| is_missing.then(|| file_hint(file)).flatten());
         Self { file: Some(file.to_owned()), hint, ..failure }

@@ -236,7 +236,8 @@ pub fn refuse_everything(path: &Path, home: Option<&Path>) -> Result<()> {
         return Ok(());
     }
     let what = if home.as_ref() == Some(&folder) { "your home folder" } else { "a folder of much more than sessions" };
-    let message = format!("cannot migrate all of `{}`: it is {what}, `{}`", path.display(), folder.display());
+    let name = if path == folder { String::new() } else { format!(", `{}`", folder.display()) };
+    let message = format!("cannot migrate all of `{}`: it is {what}{name}", path.display());
     let hint = "name the sessions' folder, such as `~/.pi/agent/sessions` or `~/.omp/agent/sessions`".to_owned();
     Err(Error::Usage { message, hint })
 }

@@ -291,6 +291,7 @@ mod tests {
         let newer =
             session("aaaa1111", folders.path("shop").to_str().unwrap()).replace("\"version\":3", "\"version\":4");
         folders.file("pi/w/newer.jsonl", &newer, 100);
+        folders.file("pi/w/future.jsonl", &newer.replace("/shop\"", "/future\"").replace("aaaa1111", "cccc1111"), 100);
         let close =
             |name: &str, mode| fs::set_permissions(folders.path(name), fs::Permissions::from_mode(mode)).unwrap();
         close("pi/w/copy.jsonl", 0o444);
@@ -306,6 +307,7 @@ mod tests {
             // If nothing else has the name, the error is to say why it cannot be written to.
             ("bbbb1111", "shop", "pi/w/alone.jsonl", "pi/w/alone.jsonl"),
             ("latest", "store", "pi/w/alone.jsonl", "pi/w/alone.jsonl"),
+            ("latest", "future", "pi/w/future.jsonl", "pi/w/future.jsonl"),
         ] {
             let found = [false, true].map(|writes| folders.meaning_for(word, cwd, &none, writes));
             assert_eq!(found, [reading, writing], "{word} {cwd}");
