@@ -76,7 +76,7 @@ pub(crate) fn push_json_id(out: &mut Vec<u8>, id: &str) {
 
 /// Returns text with U+FFFD in place of bad UTF-8. A check first is several times as fast as the search
 /// for bad bytes.
-fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
@@ -109,6 +109,42 @@ pub(crate) fn push_json_body(out: &mut Vec<u8>, text: &str) {
             _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
         }
         at = end + 1;
+    }
+}
+
+/// Appends the printable ASCII at the front of the body of a JSON string, up to an escape or another byte. Returns
+/// how much that is.
+#[inline(always)]
+pub(crate) fn push_printable(out: &mut Vec<u8>, raw: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(chunk) = raw[at..].first_chunk::<16>() {
+        // To copy all of it and forget the rest is faster than to copy a part.
+        let plain = block::printable_front(chunk);
+        let length = out.len() + plain;
+        out.extend_from_slice(chunk);
+        out.truncate(length);
+        at += plain;
+        if plain < chunk.len() {
+            return at;
+        }
+    }
+    let rest = raw[at..].iter().take_while(|&&byte| matches!(byte, b' '..=b'~') && byte != b'\\').count();
+    out.extend_from_slice(&raw[at..at + rest]);
+    at + rest
+}
+
+/// Returns the body of a JSON string without the line ends that its text ends with.
+pub(crate) fn trim_line_ends(raw: &[u8]) -> &[u8] {
+    let mut body = raw;
+    loop {
+        let end = [&b"\\n"[..], b"\\u000a", b"\\u000A", b"\n"].into_iter().find(|end| body.ends_with(end));
+        let Some(rest) = end.and_then(|end| body.get(..body.len() - end.len())) else { return body };
+        // After an odd number of backslashes that of the line end is escaped.
+        let slashes = rest.iter().rev().take_while(|&&byte| byte == b'\\').count();
+        if slashes % 2 == 1 && body[rest.len()] == b'\\' {
+            return body;
+        }
+        body = rest;
     }
 }
 
