@@ -91,7 +91,7 @@ impl TreeArgs {
         let prints_rows = shows_view && !self.tips && matches!(format, Format::Text | Format::Table | Format::Jsonl);
         let words = |traits: Traits| shows_view && view.keeps(traits, prints_rows);
         // Nested nodes have no words.
-        let calls = shows_view && view.shows_calls() && (format != Format::Json || self.tips || query.is_some());
+        let calls = shows_view && view.keeps_calls() && (format != Format::Json || self.tips || query.is_some());
         let session = load(LoadOptions { words: &words, calls, usage: self.tips })?;
         let leaf = match self.root {
             true => None,

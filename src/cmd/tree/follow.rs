@@ -30,7 +30,7 @@ pub(super) fn run(args: &TreeArgs, app: &App, query: Option<&Query>) -> Result<E
     let search = query.map(|query| Search { query, row: &row, step: &|| {} });
     let view = View { filter: args.filter, period: args.period(), search, ..View::default() };
     let words = |traits: Traits| view.keeps(traits, true);
-    let options = LoadOptions { words: &words, calls: view.shows_calls(), usage: false };
+    let options = LoadOptions { words: &words, calls: view.keeps_calls(), usage: false };
     let followed = FollowedSession::open(file, options, app.jobs).about(file)?;
     let mut follower = Follower { args, app, query, view, followed, output: Output::new() };
     follower.whole()?;

@@ -132,7 +132,7 @@ pub(crate) struct DuplicateId {
 }
 
 /// The notes of a file, each list in its order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LineNotes {
     pub(crate) odd: Vec<OddLine>,
     pub(crate) lost: Vec<LostEntry>,

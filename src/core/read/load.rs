@@ -3,6 +3,7 @@
 //! nothing but its own lines, so that every number of threads gives the same session.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use hashbrown::DefaultHashBuilder;
@@ -11,7 +12,7 @@ use super::foreign;
 use super::inspect::{self, Inspector, LineNotes, Oddity};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
-use crate::core::entry::header::{self, DeclaredVersion, Header};
+use crate::core::entry::header::{self, Header};
 use crate::core::entry::preview;
 use crate::core::entry::usage::{self, RecordedUsage};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
@@ -25,6 +26,13 @@ use crate::parallel::Pool;
 
 /// How many models of a session are noted: a damaged file may name one in each line.
 pub(crate) const MODELS: usize = 64;
+
+/// How many entries above a tool result the message with its call is looked for at most. Calls are right above
+/// their results; without a bound an odd file would cost quadratic time.
+pub(crate) const CALLS_ABOVE: usize = 64;
+
+/// Of a message with more calls than this, each result's is not looked for by going through them.
+const FEW_CALLS: usize = 16;
 
 /// What a session keeps of its entries beside the index: what is kept need not be read again.
 #[derive(Clone, Copy)]
@@ -94,7 +102,7 @@ pub(crate) struct EntryLine {
     /// Equal to the `id` of the entry before if that is the parent, as it mostly is; lacking if it is
     /// neither an id nor null.
     pub(crate) parent: StrRef,
-    /// The text of the row, if it is kept.
+    /// The text of the row, if it is kept; that of a tool result only if its call is near.
     pub(crate) words: StrRef,
 }
 
@@ -135,6 +143,15 @@ pub(crate) struct CallLine {
     pub(crate) text: StrRef,
 }
 
+/// The calls of the assistant message that the last line hangs below, each line between at the one before it.
+#[derive(Debug)]
+struct NearCalls {
+    /// Their indices among the calls of the part.
+    calls: Range<usize>,
+    /// How many lines the message is above the next one.
+    steps: usize,
+}
+
 /// A tool result: the index of its entry among those of the part, and the id of its call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResultLine {
@@ -162,6 +179,8 @@ pub(crate) struct FilePart {
     /// The last session name that the part sets; empty if it clears the name.
     pub(crate) name: Option<StrRef>,
     pub(crate) calls: Vec<CallLine>,
+    /// The calls that a tool result on the next line may answer.
+    near: Option<NearCalls>,
     pub(crate) results: Vec<ResultLine>,
     /// Empty unless usage is kept, as are the models.
     pub(crate) usages: Vec<UsageLine>,
@@ -301,74 +320,61 @@ pub(crate) enum Inspection {
     On,
 }
 
-/// Reads everything after the header and returns the parts in the order of the file.
-pub(crate) fn parts(
-    source: &Source,
-    start: &SessionStart,
-    options: LoadOptions<'_>,
-    inspection: Inspection,
-    hasher: &DefaultHashBuilder,
-    jobs: usize,
-) -> Result<Vec<FilePart>> {
-    // In a plain list (version 1) every line may be an entry; else a line needs an id.
-    let is_list = matches!(start.header.version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
-    let front = start.end;
-    parts_from(source, front, is_list, options, inspection, hasher, jobs)
+/// Lines that are to be read, and how.
+pub(crate) struct Reading<'a> {
+    pub(crate) source: &'a Source,
+    /// The offset from which on lines are read; one starts there.
+    pub(crate) front: u64,
+    /// Whether every line may be an entry; else a line needs an id.
+    pub(crate) is_list: bool,
+    pub(crate) options: LoadOptions<'a>,
+    pub(crate) inspection: Inspection,
+    /// Hashes the ids.
+    pub(crate) hasher: &'a DefaultHashBuilder,
+    /// On how many threads.
+    pub(crate) jobs: usize,
 }
 
-/// Reads the lines from an offset on, at which one starts, of a session that is not a plain list.
-pub(crate) fn appended(
-    source: &Source,
-    front: u64,
-    options: LoadOptions<'_>,
-    hasher: &DefaultHashBuilder,
-    jobs: usize,
-) -> Result<Vec<FilePart>> {
-    parts_from(source, front, false, options, Inspection::Off, hasher, jobs)
-}
-
-fn parts_from(
-    source: &Source,
-    front: u64,
-    is_list: bool,
-    options: LoadOptions<'_>,
-    inspection: Inspection,
-    hasher: &DefaultHashBuilder,
-    jobs: usize,
-) -> Result<Vec<FilePart>> {
-    let long = Mutex::new(());
-    let block = BLOCK as u64;
-    let count = (source.len() - front.min(source.len())).div_ceil(block);
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let worker = || {
-        let inspector = (inspection == Inspection::On).then(Inspector::default);
-        let (scan, hasher, part) = (Scan::default(), hasher.clone(), FilePart::default());
-        let mut reader = PartReader { scan, inspector, options, is_list, hasher, part };
-        let mut lines = Lines::new(source, &long);
-        move |index| {
-            let from = front + index as u64 * block;
-            let range = from..source.len().min(from + block);
-            let each = |line: Line<'_>| {
-                reader.line(line);
-                true
-            };
-            // The first block starts with a line, but not after a LF that it could see.
-            if index == 0 {
-                lines.starting_at(range, each)?
-            } else {
-                lines.in_block(range, each)?
+impl Reading<'_> {
+    /// Reads the lines and passes each part to `take`, in the order of the file; meanwhile the next ones are
+    /// read on the other threads.
+    ///
+    /// # Errors
+    /// As [`Source::read_at`].
+    pub(crate) fn parts(&self, mut take: impl FnMut(FilePart)) -> Result<()> {
+        let Self { source, front, is_list, options, hasher, .. } = *self;
+        let long = Mutex::new(());
+        let block = BLOCK as u64;
+        let count = (source.len() - front.min(source.len())).div_ceil(block);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let worker = || {
+            let inspector = (self.inspection == Inspection::On).then(Inspector::default);
+            let (scan, hasher, part) = (Scan::default(), hasher.clone(), FilePart::default());
+            let mut reader = PartReader { scan, inspector, options, is_list, hasher, part };
+            let mut lines = Lines::new(source, &long);
+            move |index| {
+                let from = front + index as u64 * block;
+                let range = from..source.len().min(from + block);
+                let each = |line: Line<'_>| {
+                    reader.line(line);
+                    true
+                };
+                // The first block starts with a line, but not after a LF that it could see.
+                if index == 0 {
+                    lines.starting_at(range, each)?
+                } else {
+                    lines.in_block(range, each)?
+                }
+                Ok(reader.part.take())
             }
-            Ok(reader.part.take())
-        }
-    };
-    let mut parts = Vec::with_capacity(count);
-    // All parts are kept, so nothing limits how far threads are ahead. For a single block another
-    // thread is not worth its start.
-    Pool::new(jobs.min(1 + count / 2), usize::MAX).run(count, worker, |_, part| {
-        parts.push(part?);
-        Ok(())
-    })?;
-    Ok(parts)
+        };
+        // All parts are kept, so nothing limits how far threads are ahead. For a single block another
+        // thread is not worth its start.
+        Pool::new(self.jobs.min(1 + count / 2), usize::MAX).run(count, worker, |_, part| {
+            take(part?);
+            Ok(())
+        })
+    }
 }
 
 /// Reads lines into a part; one per thread.
@@ -416,6 +422,11 @@ impl PartReader<'_> {
 }
 
 impl FilePart {
+    /// Returns whether it has an entry of a known type.
+    pub(crate) fn has_entry(&self) -> bool {
+        self.entries.iter().any(|entry| entry.traits.kind.is_entry_type())
+    }
+
     /// Returns the part in memory of just its size, and leaves an empty one that keeps its memory.
     fn take(&mut self) -> Self {
         let mut full = std::mem::take(self);
@@ -454,6 +465,8 @@ impl FilePart {
             None if !entry.is_root() => StrRef::LACKING,
             parent => store(text, parent),
         };
+        let is_next = !before.is_absent() && parent == before && traits.kind != Kind::Header;
+        let near = self.near.take().filter(|near| is_next && near.steps <= CALLS_ABOVE);
         let id = entry.id();
         let hash = id.as_deref().map_or(0, |id| hasher.hash_one(id));
         let id = store(text, id);
@@ -469,6 +482,7 @@ impl FilePart {
         if let Some(placing) = placing(text, entry) {
             self.placings.push(PlacingLine { entry: place, placing });
         }
+        let first_call = self.calls.len();
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
                 let text = &mut self.label_text;
@@ -483,6 +497,9 @@ impl FilePart {
             }
             (Kind::Message, Role::ToolResult) if options.calls => {
                 if let Some(call) = entry.tool_call_id() {
+                    let own = near.iter().filter(|near| near.calls.len() <= FEW_CALLS);
+                    let mut own = own.flat_map(|near| &self.calls[near.calls.clone()]);
+                    words = own.find(|own| own.id.of(text) == call).map_or(StrRef::ABSENT, |own| own.text);
                     let call = store(text, Some(call));
                     self.results.push(ResultLine { entry: place, call });
                 }
@@ -497,6 +514,10 @@ impl FilePart {
                 }
             }
             _ => {}
+        }
+        self.near = near.map(|near| NearCalls { steps: near.steps + 1, ..near });
+        if traits.role == Role::Assistant {
+            self.near = Some(NearCalls { calls: first_call..self.calls.len(), steps: 1 });
         }
         let offset = offset + u64::from(span.start);
         let stamp = entry.stamp();
