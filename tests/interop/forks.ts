@@ -8,7 +8,7 @@ import { checks, tool } from "./world.ts";
 const group = "forks";
 const project = "/home/u/project";
 
-/** The ways in which an agent makes a new session out of one. The session is a copy, and what is open then is the fork. */
+/** The ways in which an agent makes a new session out of one that is open; what is returned is the fork. */
 const ways: Record<string, (agent: Agent, session: Session, tip: string) => Promise<Session>> = {
   "the path to an entry": async (_, session, tip) => {
     await session.fork(tip);

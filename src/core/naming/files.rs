@@ -116,7 +116,7 @@ pub(crate) fn is_session_name(path: &Path) -> bool {
 
 /// Returns each file once. Hard links are files of their own: writing to one of them leaves the others.
 fn once(files: Vec<Named>) -> Vec<Named> {
-    let (mut known, mut paths) = (HashMap::new(), HashMap::new());
+    let (mut known, mut paths, mut folders) = (HashMap::new(), HashMap::new(), HashMap::new());
     let mut kept: Vec<Named> = Vec::with_capacity(files.len());
     for file in files {
         let next = kept.len();
@@ -125,10 +125,10 @@ fn once(files: Vec<Named>) -> Vec<Named> {
             None => *paths.entry(file.path.clone()).or_insert(next),
             Some(first) if first == next => next,
             Some(first) => {
-                if let Ok(path) = kept[first].path.canonicalize() {
+                if let Some(path) = real_path(&kept[first].path, &mut folders) {
                     paths.entry(path).or_insert(first);
                 }
-                file.path.canonicalize().map_or(next, |path| *paths.entry(path).or_insert(next))
+                real_path(&file.path, &mut folders).map_or(next, |path| *paths.entry(path).or_insert(next))
             }
         };
         match kept.get_mut(first) {
@@ -137,6 +137,19 @@ fn once(files: Vec<Named>) -> Vec<Named> {
         }
     }
     kept
+}
+
+/// Returns the path of a file without links; `folders` holds those of the folders that were asked for before.
+fn real_path(path: &Path, folders: &mut HashMap<PathBuf, Option<PathBuf>>) -> Option<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path.canonicalize().ok() };
+    if fs::symlink_metadata(path).ok()?.is_symlink() {
+        return path.canonicalize().ok();
+    }
+    if !folders.contains_key(folder) {
+        let found = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        folders.insert(folder.to_owned(), found.canonicalize().ok());
+    }
+    folders[folder].as_ref().map(|folder| folder.join(name))
 }
 
 /// Searches a folder for session files, by their names and no hidden ones; links to files, not to folders.

@@ -51,6 +51,9 @@ const OF_ROWS: [&str; 32] = [
     "role",
 ];
 
+/// The name of a text, as a line has it.
+const TEXT: &[u8] = b"\"text\"";
+
 /// How many letters of a word are looked for: a file without these does not have the word.
 const LONGEST: usize = 32;
 
@@ -144,9 +147,6 @@ impl<'q> UnseenWords<'q> {
         let _ = entry.get_str("title").is_some_and(|title| look(&title)) || texts(entry, &mut look);
     }
 }
-
-/// What the name of a text, and of its type, is spelled as.
-const TEXT: &[u8] = b"\"text\"";
 
 /// Returns the character that the digits of an escape stand for; `None` if there are no such digits. Half of a pair
 /// is a character that is never part of a word.

@@ -213,9 +213,14 @@ fn output_leaves_source_unchanged() {
 #[test]
 fn output_with_several_files_is_refused() {
     let scratch = folder(&[("s.jsonl", V1)]);
-    for args in
-        ["s.jsonl other.jsonl", ".", "--files-from /dev/null", "s.jsonl --check", "s.jsonl --backup", "s.jsonl --dry-run"]
-    {
+    for args in [
+        "s.jsonl other.jsonl",
+        ".",
+        "--files-from /dev/null",
+        "s.jsonl --check",
+        "s.jsonl --backup",
+        "s.jsonl --dry-run",
+    ] {
         let run = scratch.run(&format!("migrate --format=jsonl --output - {args}"));
         refused(&scratch, V1.as_bytes(), &run, "usage");
     }
