@@ -119,17 +119,15 @@ impl MigrateArgs {
         // Of a single file the bytes are counted.
         let watch = |source: &Source| (files.len() == 1).then(|| app.reading(source));
         let migrate = |at: usize| file::migrate(&files[at].path, &options, &watch);
-        let (is_first, order) = (files::are_first(files), paths::largest_first(files));
+        let order = paths::largest_first(files);
         let mut outcomes: Vec<_> = files.iter().map(|_| None).collect();
         let pool = Pool::new(app.files_at_once, usize::MAX);
-        let make = |at: usize| is_first[order[at]].then(|| migrate(order[at]));
+        let make = |at: usize| migrate(order[at]);
         paths::work(app, "migrating", files.len(), pool, make, |at, outcome, _| {
-            outcomes[order[at]] = outcome;
+            outcomes[order[at]] = Some(outcome);
             Ok(())
         })?;
-        // Another name of a file comes when it is done under its first one.
-        let all = outcomes.into_iter().enumerate();
-        Ok(all.map(|(at, outcome)| outcome.unwrap_or_else(|| migrate(at))).collect())
+        Ok(outcomes.into_iter().flatten().collect())
     }
 
     fn print(&self, app: &App, files: &[Named], outcomes: &[MigratedFile]) -> Result<()> {

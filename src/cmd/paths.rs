@@ -1,5 +1,6 @@
 //! Files to work on: named, listed in a file, or found in folders.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -130,30 +131,35 @@ pub(super) fn failure(error: &Error, path: &Path) -> Failure {
 ///
 /// # Errors
 /// That a signal asked to stop.
-pub(super) fn each<T: Send>(
+pub(super) fn each<F: Borrow<Named> + Sync, T: Send>(
     app: &App,
     doing: &'static str,
-    files: &[Named],
-    make: impl Fn(&Named, usize) -> T + Sync,
+    files: &[F],
+    make: impl Fn(&F, usize) -> T + Sync,
 ) -> Result<Vec<T>> {
     let order = largest_first(files);
-    let mut made: Vec<Option<T>> = files.iter().map(|_| None).collect();
+    let mut made = Vec::with_capacity(files.len());
     let pool = Pool::new(app.jobs, usize::MAX);
-    let all = files.iter().map(Named::len).sum();
-    let make = |at: usize| make(&files[order[at]], threads(app, &files[order[at]], all));
+    let all = files.iter().map(|file| file.borrow().len()).sum();
+    let make = |at: usize| {
+        let file = &files[order[at]];
+        make(file, threads(app, file.borrow(), all))
+    };
     work(app, doing, files.len(), pool, make, |at, result, _| {
         world::wait(Duration::ZERO).check()?;
-        made[order[at]] = Some(result);
+        made.push((order[at], result));
         Ok(())
     })?;
-    Ok(made.into_iter().flatten().collect())
+    // In place: there may be many.
+    made.sort_unstable_by_key(|(at, _)| *at);
+    Ok(made.into_iter().map(|(_, result)| result).collect())
 }
 
 /// Returns the order in which files are best worked on where results need not come one by one: no thread is left
 /// with the largest at the end.
-pub(super) fn largest_first(files: &[Named]) -> Vec<usize> {
+pub(super) fn largest_first<F: Borrow<Named>>(files: &[F]) -> Vec<usize> {
     let mut order: Vec<_> = (0..files.len()).collect();
-    order.sort_by_key(|&at| Reverse(files[at].len()));
+    order.sort_by_key(|&at| Reverse(files[at].borrow().len()));
     order
 }
 

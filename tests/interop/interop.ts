@@ -11,6 +11,7 @@ import type { Agent, Json } from "./agents.ts";
 import { branching, inUse, labelling, migrating, navigating } from "./commands.ts";
 import * as differences from "./differences.ts";
 import { effects, inputs, recorded } from "./effects.ts";
+import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
 import { agree, compare, goesOn } from "./laws.ts";
 import { Random } from "./random.ts";
@@ -28,6 +29,7 @@ async function main(): Promise<boolean> {
   for (const source of sources) {
     for (const [group, test] of Object.entries(commands)) await checks.within(group, source.what, () => test(source));
   }
+  for (const agent of agents) await checks.within("forks", agent.name, () => forks(agent));
   await checks.within("in use", "omp", inUse);
   await sent(sources);
   await effect();

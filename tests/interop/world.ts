@@ -17,7 +17,7 @@ export const agents = [omp, pi];
 export const sender = new Sender(pi, installed);
 export const checks = new Checks([
   ...["read version 1", "read version 2", "read version 3", "migrate", "label", "navigate", "branch"],
-  ...["written by omp", "written by pi", "in use", "sent by pi", "effects of findings"],
+  ...["written by omp", "written by pi", "forks", "in use", "sent by pi", "effects of findings"],
 ]);
 
 /** A session to try the commands on. */

@@ -19,7 +19,7 @@ use crate::core::check::{Checked, Code};
 use crate::core::disk::write::SideEffects;
 use crate::core::error::Error;
 use crate::core::migrate::file::check_suffix;
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::Named;
 use crate::core::read::source::Source;
 use crate::parallel::Pool;
 use crate::ui;
@@ -122,12 +122,8 @@ impl MendArgs {
         let workers = if self.fix { app.files_at_once } else { app.jobs }.min(files.len()).max(1);
         let now = world::timestamp();
         let make = |at: usize| self.one(app, &files[at], policy, &now, (app.jobs / workers).max(1), files.len() == 1);
-        let is_first = files::are_first(files);
-        let make_first = |at: usize| is_first[at].then(|| make(at));
         let pool = Pool::new(workers, usize::MAX);
-        paths::work(app, "mending", files.len(), pool, make_first, |at, done, progress| {
-            // Another name of a file comes when it is done under its first one.
-            let done = done.unwrap_or_else(|| make(at));
+        paths::work(app, "mending", files.len(), pool, make, |at, done, progress| {
             let path = &files[at].path;
             let print = || self.print(app, path, policy, done, tally, out);
             match progress {
