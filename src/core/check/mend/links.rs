@@ -24,7 +24,7 @@ use crate::core::tree::walk;
 const REFERENCES: [&str; 6] =
     ["parentId", "targetId", "fromId", "firstKeptEntryId", "appendParentId", "providerReplayThroughEntryId"];
 
-/// Removes entries that are there twice; that is a guess if the leaf is another one then.
+/// Removes entries and headers that are there twice; that is a guess if the leaf is another one then.
 pub(super) fn duplicate_lines(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     let session = view.session;
     if session.stores_leaf() {
