@@ -149,7 +149,7 @@ codes! {
         "give the member the form that the finding says";
     /// a second session header
     SecondHeader = "W001" "second-header":
-        "pi and omp 13 ignore it; omp 18 shows it as an entry of its own",
+        "pi and omp 13 ignore it; omp 18 shows it as an entry of its own, and resumes there if it is the last line: an empty conversation",
         "delete the line";
     /// version 1 or 2
     OldVersion = "W002" "old-version":

@@ -46,7 +46,7 @@ fn value_end(line: &[u8]) -> Option<usize> {
 pub(super) fn remains(line: &[u8], oddity: Oddity) -> Vec<LostEntry> {
     let mut found = Vec::new();
     match oddity {
-        Oddity::Nul { .. } | Oddity::NotAnObject { .. } | Oddity::TooLong => {}
+        Oddity::Nul { .. } | Oddity::NotAnObject { .. } | Oddity::TooLong | Oddity::LoneBrace => {}
         Oddity::NulBefore { at } | Oddity::FragmentBefore { at } => {
             let (before, rest) = line.split_at((at as usize).saturating_sub(1).min(line.len()));
             if matches!(oddity, Oddity::FragmentBefore { .. }) {
@@ -74,7 +74,9 @@ fn objects(row: &[u8], found: &mut Vec<LostEntry>) {
 /// write type, id and parent first.
 fn fragment(bytes: &[u8]) -> Option<LostEntry> {
     let mut cursor = Cursor::new(bytes);
-    cursor.begin_object().ok()?;
+    if cursor.begin_object().is_err() {
+        return tail(bytes);
+    }
     let mut lost = LostEntry { line: 0, id: None, parent: LostParent::Unknown };
     let mut is_entry = false;
     let mut first = true;
@@ -84,15 +86,31 @@ fn fragment(bytes: &[u8]) -> Option<LostEntry> {
         match key.name() {
             b"type" if value.bytes() == b"\"session\"" => return None,
             b"type" => is_entry = true,
-            b"id" => lost.id = value.str().filter(|id| !id.is_empty()).map(|id| id.into_owned()),
-            b"parentId" => {
-                let parent = value.str().filter(|id| !id.is_empty());
-                lost.parent = parent.map_or(LostParent::Root, |id| LostParent::Entry(id.into_owned()));
-            }
-            _ => {}
+            name => lost.take(name, value),
         }
     }
     (is_entry || lost.id.is_some()).then_some(lost)
+}
+
+/// Returns the entry that a fragment is the end of. Its id and parent are known if the front that is missing ends
+/// before them: agents write the time right after these.
+fn tail(bytes: &[u8]) -> Option<LostEntry> {
+    // The type before them is short.
+    const FRONT: usize = 256;
+    let nameless = LostEntry { line: 0, id: None, parent: LostParent::Unknown };
+    for comma in memchr::memchr_iter(b',', &bytes[..bytes.len().min(FRONT)]) {
+        let mut cursor = Cursor::new(&bytes[comma..]);
+        let mut lost = nameless.clone();
+        while let Ok(Some(key)) = cursor.next_member(&mut false) {
+            if key.name() == b"timestamp" && lost.parent != LostParent::Unknown {
+                return Some(lost);
+            }
+            let Some(span) = cursor.value().ok().filter(|_| matches!(key.name(), b"id" | b"parentId")) else { break };
+            lost.take(key.name(), Raw::new(cursor.text(span)));
+        }
+    }
+    let count = |brace: u8| memchr::memchr_iter(brace, bytes).count();
+    (bytes.trim_ascii_end().ends_with(b"}") && count(b'}') > count(b'{')).then_some(nameless)
 }
 
 #[cfg(test)]
@@ -135,6 +153,14 @@ mod tests {
         assert_eq!(held(&format!("{cut}{whole}")), [entry("b", above("a")), entry("c", LostParent::Root)]);
         assert_eq!(held(&format!("{whole}{whole}{cut}")).len(), 3);
         assert_eq!(held("42"), []);
+        // The front of it is gone.
+        assert_eq!(held("\0\0age\",\"id\":\"b\",\"parentId\":\"a\",\"timestamp\":\"t"), [entry("b", above("a"))]);
+        assert_eq!(held("00b\",\"parentId\":null,\"timestamp\":\"t\",\"mess"), [entry("", LostParent::Root)]);
+        assert_eq!(held("age\",\"id\":\"b\",\"parentId\":\"a\",\"x\":1"), []);
+        assert_eq!(held("age\",\"id\":\"b\",\"timestamp\":\"t\"}"), [entry("", LostParent::Unknown)]);
+        assert_eq!(held("text\",\"a\":{}}"), [entry("", LostParent::Unknown)]);
+        assert_eq!(held("}"), []);
+        assert_eq!(held("WARN {\"a\":{}}"), []);
         assert_eq!(held("{\"type\":\"session\",\"id\":\"x\""), []);
     }
 }

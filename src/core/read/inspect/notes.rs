@@ -2,6 +2,7 @@
 //! [`crate::core::check`] words only what it reports.
 
 use super::oddity::Oddity;
+use crate::core::json::Raw;
 
 /// An oddity and the line that has it.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,18 @@ pub(crate) struct LostEntry {
     pub(crate) line: u32,
     pub(crate) id: Option<String>,
     pub(crate) parent: LostParent,
+}
+
+impl LostEntry {
+    /// Takes the value of a member, if that says what the entry is called or where it hangs.
+    pub(super) fn take(&mut self, name: &[u8], value: Raw<'_>) {
+        let text = || value.str().filter(|id| !id.is_empty()).map(|id| id.into_owned());
+        match name {
+            b"id" => self.id = text(),
+            b"parentId" => self.parent = text().map_or(LostParent::Root, LostParent::Entry),
+            _ => {}
+        }
+    }
 }
 
 /// A second line with the id of an earlier one.
