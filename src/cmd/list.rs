@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::env;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -16,7 +17,7 @@ use crate::core::entry::Traits;
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming::files::{self, Named, Searched};
-use crate::core::naming::session::is_path;
+use crate::core::naming::session::word::is_path;
 use crate::core::read::source::Source;
 use crate::core::search::Query;
 use crate::core::store::list::SessionList;
@@ -27,7 +28,7 @@ use crate::core::time::Stamp;
 use crate::core::time::when::Period;
 use crate::core::words::shell_word;
 use crate::parallel::Pool;
-use crate::ui::entry::speaker;
+use crate::ui::entry;
 use crate::ui::exit::Exit;
 use crate::ui::report::Failure;
 use crate::ui::sessions::{self, SessionsTable};
@@ -118,7 +119,8 @@ impl ListArgs {
         files.extend(family.filter(|&family| family != Path::new(STDIN)).map(Named::at));
         // From here on an interrupted run takes its bar from the terminal before it ends.
         world::prepare_document()?;
-        let mut rows = paths::each(app, "reading", &files, |file, _| SessionRow::read(file))?;
+        let files: Vec<_> = files.into_iter().map(Arc::new).collect();
+        let mut rows = paths::each(app, "reading", &files, |file, _| SessionRow::read(Arc::clone(file)))?;
         rows.extend(row);
         let (list, passed_over) = SessionList::new(rows);
         app.passed_over(&passed_over);
@@ -135,7 +137,7 @@ impl ListArgs {
             }
             Err(error) => {
                 let file = Named { path: name.to_owned(), is_named: true, state: None };
-                (None, SessionRow::of(&file, Err(error)))
+                (None, SessionRow::new(Arc::new(file), Err(error)))
             }
         }
     }
@@ -171,9 +173,9 @@ impl ListArgs {
 
     /// Keeps the sessions that hold the words of a search; returns whether there are any.
     fn search(app: &App, list: &mut SessionList, query: &Query, open: &OpenFile<'_>) -> Result<bool> {
-        let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
+        let row = |traits: Traits, words: &str| entry::searched(&app.screen, traits, words);
         let readable = list.readable();
-        let files: Vec<_> = readable.iter().map(|&at| list.rows()[at].file()).collect();
+        let files: Vec<_> = readable.iter().map(|&at| &*list.rows()[at].file).collect();
         let found = paths::each(app, "searching", &files, |file, threads| {
             open(file).and_then(|source| search::holds(source, query, &row, threads))
         })?;
@@ -192,8 +194,8 @@ impl ListArgs {
     /// Reads all listed files whole.
     fn total(app: &App, list: &mut SessionList, open: &OpenFile<'_>) -> Result<()> {
         let (reader, mut sums) = whole::prepare(list);
-        let files: Vec<_> = reader.order().iter().map(|&at| list.rows()[at].file()).collect();
-        let all = files.iter().map(Named::len).sum();
+        let files: Vec<_> = reader.order().iter().map(|&at| Arc::clone(&list.rows()[at].file)).collect();
+        let all = files.iter().map(|file| file.len()).sum();
         let read = |at: usize| {
             let source = open(&files[at])?;
             reader.read(reader.order()[at], source, paths::threads(app, &files[at], all))
@@ -234,16 +236,16 @@ impl ListArgs {
         let mut is_bad = false;
         for row in chosen.iter().map(|&at| &list.rows()[at]) {
             let Err(error) = &row.found else { continue };
-            let mut failure = paths::failure(error, &row.path);
-            if row.is_named {
-                if let Some(text) = self.search.as_deref().filter(|_| row.is_missing() && !is_path(&row.path)) {
-                    let words = shell_word(format!("{text} {}", row.path.display()).as_ref());
+            let mut failure = paths::failure(error, &row.file.path);
+            if row.file.is_named {
+                if let Some(text) = self.search.as_deref().filter(|_| row.is_missing() && !is_path(&row.file.path)) {
+                    let words = shell_word(format!("{text} {}", row.file.path.display()).as_ref());
                     failure.hint = Some(format!("several words to search for are one argument: `--search {words}`"));
                 }
                 app.report.failure(&failure);
                 is_bad = true;
             } else {
-                app.report.warn(WarningKind::Unreadable, &failure.message, Some(&row.path), failure.line);
+                app.report.warn(WarningKind::Unreadable, &failure.message, Some(&row.file.path), failure.line);
             }
         }
         is_bad
@@ -267,10 +269,10 @@ impl ListArgs {
                 app.report.hint(&format!("no session that was searched {has}: {text}{all}"));
             }
             // A stream is gone when it was read.
-            Some(Some(row)) if !self.is_for_programs() && list.rows()[row].state.is_some() => {
+            Some(Some(row)) if !self.is_for_programs() && list.rows()[row].file.state.is_some() => {
                 let name = match self.is_of_agents() {
                     true => sessions::ids(list)[row].clone(),
-                    false => list.rows()[row].path.display().to_string(),
+                    false => list.rows()[row].file.path.display().to_string(),
                 };
                 let (name, words) = (shell_word(name.as_ref()), shell_word(text.as_ref()));
                 let regex = if self.regex { " --regex" } else { "" };

@@ -1,5 +1,6 @@
 //! Files to work on: named, listed in a file, or found in folders.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -54,7 +55,8 @@ impl Listed {
     /// Returns paths, and those of the list.
     ///
     /// # Errors
-    /// A [`Failure`] if the list cannot be read, or if standard input has a name and is not read.
+    /// A [`Failure`] if the list cannot be read, if standard input has a name and is not read, or if it is to be read
+    /// twice.
     pub(super) fn with(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let stdin = Path::new("-");
         if self.files_from.as_deref() == Some(stdin) && paths.iter().any(|path| path == stdin) {
@@ -62,10 +64,13 @@ impl Listed {
             return Err(Failure::usage(message, "leave `-` or `--files-from -` out").into());
         }
         let paths = with_listed(paths, self.files_from.as_deref())?;
-        if self.stdin_name.is_some() && !paths.iter().any(|path| path == Path::new("-")) {
-            return Err(Failure::usage("`--stdin-name` is for standard input", "give `-` as the file").into());
+        match paths.iter().filter(|path| *path == stdin).count() {
+            0 if self.stdin_name.is_some() => {
+                Err(Failure::usage("`--stdin-name` is for standard input", "give `-` as the file").into())
+            }
+            0 | 1 => Ok(paths),
+            _ => Err(Failure::usage("standard input can be read only once", "give `-` once").into()),
         }
-        Ok(paths)
     }
 
     /// Returns what a file is called in what is printed.
@@ -98,7 +103,7 @@ impl Paths {
 ///
 /// # Errors
 /// A [`Failure`] if the list cannot be read.
-pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Result<Vec<PathBuf>> {
+fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Result<Vec<PathBuf>> {
     let mut paths = paths.to_vec();
     if let Some(from) = files_from {
         let text = read_bytes(from).about(from)?;
@@ -115,7 +120,7 @@ pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Resul
 pub(super) fn failure(error: &Error, path: &Path) -> Failure {
     let mut failure = Failure::new(error, path);
     let is_missing = matches!(error, Error::Io { .. });
-    if failure.hint.is_none() && is_missing && !naming::session::is_path(path) {
+    if failure.hint.is_none() && is_missing && !naming::session::word::is_path(path) {
         failure.hint = Some("this command takes files and folders only, no ids and no `latest`".to_owned());
     }
     failure
@@ -126,30 +131,35 @@ pub(super) fn failure(error: &Error, path: &Path) -> Failure {
 ///
 /// # Errors
 /// That a signal asked to stop.
-pub(super) fn each<T: Send>(
+pub(super) fn each<F: Borrow<Named> + Sync, T: Send>(
     app: &App,
     doing: &'static str,
-    files: &[Named],
-    make: impl Fn(&Named, usize) -> T + Sync,
+    files: &[F],
+    make: impl Fn(&F, usize) -> T + Sync,
 ) -> Result<Vec<T>> {
     let order = largest_first(files);
-    let mut made: Vec<Option<T>> = files.iter().map(|_| None).collect();
+    let mut made = Vec::with_capacity(files.len());
     let pool = Pool::new(app.jobs, usize::MAX);
-    let all = files.iter().map(Named::len).sum();
-    let make = |at: usize| make(&files[order[at]], threads(app, &files[order[at]], all));
+    let all = files.iter().map(|file| file.borrow().len()).sum();
+    let make = |at: usize| {
+        let file = &files[order[at]];
+        make(file, threads(app, file.borrow(), all))
+    };
     work(app, doing, files.len(), pool, make, |at, result, _| {
         world::wait(Duration::ZERO).check()?;
-        made[order[at]] = Some(result);
+        made.push((order[at], result));
         Ok(())
     })?;
-    Ok(made.into_iter().flatten().collect())
+    // In place: there may be many.
+    made.sort_unstable_by_key(|(at, _)| *at);
+    Ok(made.into_iter().map(|(_, result)| result).collect())
 }
 
 /// Returns the order in which files are best worked on where results need not come one by one: no thread is left
 /// with the largest at the end.
-pub(super) fn largest_first(files: &[Named]) -> Vec<usize> {
+pub(super) fn largest_first<F: Borrow<Named>>(files: &[F]) -> Vec<usize> {
     let mut order: Vec<_> = (0..files.len()).collect();
-    order.sort_by_key(|&at| Reverse(files[at].len()));
+    order.sort_by_key(|&at| Reverse(files[at].borrow().len()));
     order
 }
 

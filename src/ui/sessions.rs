@@ -5,6 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
+use super::entry::LONGEST_ID;
 use super::escape;
 use super::fit;
 use super::list::{CHUNK, Column, Listing};
@@ -23,8 +24,6 @@ use crate::core::words::counted;
 
 /// The most levels of forks that are drawn.
 const LEVELS: usize = 12;
-/// The widest id that others are aligned with.
-const LONGEST_ID: usize = 36;
 
 /// The columns that are left out where there is no room, in this order: where and when a session was is asked
 /// for more than its numbers.
@@ -120,7 +119,7 @@ impl SessionsTable<'_> {
             Ok(head) => {
                 head.title.clone().or_else(|| head.first_prompt.clone()).unwrap_or_else(|| "(no prompt)".into())
             }
-            Err(error) => format!("{}: {error}", self.screen.tilde(&row.path.display().to_string())),
+            Err(error) => format!("{}: {error}", self.screen.tilde(&row.file.path.display().to_string())),
         };
         if self.screen.paint.in_words && depth > 0 {
             return format!("fork, depth {depth}: {}", self.screen.tilde(&words));
@@ -190,7 +189,10 @@ pub(crate) fn unread(list: &SessionList) -> Option<String> {
     let mut closed = rows.filter(|row| matches!(row.found, Err(Error::Io { .. })));
     let first = closed.next()?;
     let files = counted(1 + closed.count(), "file", "files");
-    Some(format!("{files} cannot be read, so that they may be of this folder; the first is `{}`", first.path.display()))
+    Some(format!(
+        "{files} cannot be read, so that they may be of this folder; the first is `{}`",
+        first.file.path.display()
+    ))
 }
 
 /// Prints the paths of the listed files, each on a line, or ended by NUL.
@@ -200,9 +202,9 @@ pub(crate) fn unread(list: &SessionList) -> Option<String> {
 pub(crate) fn paths(list: &SessionList, order: &[PlacedRow], is_null: bool) -> io::Result<()> {
     let mut output = Output::new();
     // What cannot even be looked at may be a folder.
-    let is_file = |row: &&SessionRow| row.found.is_ok() || row.state.is_some();
+    let is_file = |row: &&SessionRow| row.found.is_ok() || row.file.state.is_some();
     for row in order.iter().map(|placed| &list.rows()[placed.row]).filter(is_file) {
-        output.path_with(&row.path, if is_null { "\0" } else { "\n" })?;
+        output.path_with(&row.file.path, if is_null { "\0" } else { "\n" })?;
     }
     output.finish()
 }
@@ -215,7 +217,7 @@ pub(crate) fn json(list: &SessionList, order: &[PlacedRow], is_array: bool) -> i
     let (mut output, mut objects) = (Output::new(), JsonList::new(is_array));
     for placed in order {
         let row = &list.rows()[placed.row];
-        let failure = row.found.as_ref().err().map(|error| Failure::new(error, &row.path));
+        let failure = row.found.as_ref().err().map(|error| Failure::new(error, &row.file.path));
         objects.add(&mut output, &ListedRow::new(list, placed.row, failure.as_ref()))?;
     }
     objects.end(&mut output)?;
@@ -272,10 +274,10 @@ impl<'a> ListedRow<'a> {
             labels: totals.labels,
             models: &totals.models,
             usage: totals.all.usage.into(),
-            own_usage: totals.own.usage.into(),
+            own_usage: totals.own().usage.into(),
         });
         Self {
-            path: row.path.display().to_string(),
+            path: row.file.path.display().to_string(),
             session_id: head.map(|head| head.id.as_str()),
             parent_session: text(|head| head.parent.as_deref()),
             parent_path,

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures lists of a store of 3000 sessions side by side and prints Markdown tables: session-tree, the agents' own
-# lists, and the scripts that people write with grep, ripgrep and jq. All files are in the page cache.
+# lists, and the scripts that people write with grep, ripgrep and jq. All files are in the page cache. A last table
+# has the peaks of memory of lists of 1000 and 10 000 small sessions.
 #
 # usage: lists.sh BIN [PEERS|- [WORKDIR]]
 #
@@ -12,7 +13,7 @@
 #              RUNS  of each program (default 5)
 #              FILES sessions in the store (default 3000)
 #
-# Needs bash, hyperfine, jq and ripgrep (Debian packages: hyperfine jq ripgrep).
+# Needs bash, hyperfine, jq, ripgrep and GNU time (Debian packages: hyperfine jq ripgrep time).
 set -euo pipefail
 export LC_ALL=C
 
@@ -26,9 +27,9 @@ peers=${2:--}
 workdir=$(realpath -m -- "${3:-/tmp/session-tree-lists}")
 package=$(realpath -- "$(dirname -- "$0")/../..")
 read -ra generator <<<"${GEN:-cargo bench --quiet --bench generate --}"
-for tool in hyperfine jq rg; do
+for tool in hyperfine jq rg /usr/bin/time; do
   command -v "$tool" >/dev/null || {
-    echo "error: \`$tool\` is missing: apt-get install hyperfine jq ripgrep" >&2
+    echo "error: \`$tool\` is missing: apt-get install hyperfine jq ripgrep time" >&2
     exit 2
   }
 done
@@ -121,3 +122,42 @@ compare "with a rare word" "\`list --all --search\`" "$bin list --all --search m
   "\`rg --json\` and jq" "$(script marmalade "$store")"
 compare "a folder, with words that most hold" "\`list FOLDER --search\`" "$bin list $project --search 'handler cursor'" \
   "\`rg --json\` and jq" "$(script handler "$project" cursor)"
+
+# Makes so many sessions of a prompt and an answer.
+small() {
+  local folder=$workdir/small$1 at id project started
+  [ ! -d "$folder" ] || return 0
+  mkdir -p "$folder.part"/--home-mia-src-project{0..19}--
+  for ((at = 0; at < $1; at++)); do
+    printf -v id '%08x-9c4a-77e3-8269-%012x' $((at * 40503 % 65536 * 65521)) "$at"
+    printf -v started '2026-%02d-%02dT10:%02d:%02d.000Z' $((at % 12 + 1)) $((at % 28 + 1)) $((at % 60)) $((at * 7 % 60))
+    project=project$((at % 20))
+    printf '%s\n' \
+      "{\"type\":\"session\",\"version\":3,\"id\":\"$id\",\"timestamp\":\"$started\",\"cwd\":\"/home/mia/src/$project\"}" \
+      "{\"type\":\"message\",\"id\":\"aaaa0001\",\"parentId\":null,\"timestamp\":\"$started\",\"message\":{\"role\":\"user\",\"content\":\"Why does the login test fail one time in five? This is number $at\"}}" \
+      "{\"type\":\"message\",\"id\":\"aaaa0002\",\"parentId\":\"aaaa0001\",\"timestamp\":\"$started\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Let me look at it.\"}],\"provider\":\"anthropic\",\"model\":\"claude-sonnet-4-5\",\"usage\":{\"input\":5,\"output\":7,\"totalTokens\":12,\"cost\":{\"total\":0.01}}}}" \
+      >"$folder.part/--home-mia-src-$project--/${started//[:.]/-}_$id.jsonl"
+  done
+  mv -- "$folder.part" "$folder"
+}
+
+# Prints the lowest peak of a few runs, in kB.
+peak() {
+  local run
+  for ((run = 0; run < ${RUNS:-5}; run++)); do
+    # A search that finds nothing says no.
+    /usr/bin/time -f %M -o "$workdir/peak" "$@" >"$workdir/out" || [ $? -eq 1 ]
+    tail -n 1 "$workdir/peak"
+  done | sort -n | head -n 1
+}
+
+small 1000
+small 10000
+echo "| peak of memory | 1000 small sessions | 10 000 | bytes a session |"
+echo "|---|--:|--:|--:|"
+for options in "" "--long" "--format jsonl" "--long --json" "--search zzyzx"; do
+  read -ra words <<<"$options"
+  few=$(peak "$bin" list --quiet "$workdir/small1000" "${words[@]}")
+  many=$(peak "$bin" list --quiet "$workdir/small10000" "${words[@]}")
+  echo "| \`list${options:+ $options}\` | $few kB | $many kB | $(((many - few) * 1024 / 9000)) |"
+done

@@ -174,7 +174,7 @@ const ofNewPi: Act[] = [
   ),
 ];
 
-function assistant(content: Json, stopReason = "stop"): Json {
+export function assistant(content: Json, stopReason = "stop"): Json {
   return {
     role: "assistant",
     content,

@@ -11,7 +11,7 @@ use crate::cmd::sessions::Unread;
 use crate::cmd::{App, paths, world};
 use crate::core::context::held;
 use crate::core::error::problem::Problem;
-use crate::core::naming::files::{self, Named};
+use crate::core::naming::files::Named;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::Session;
 use crate::core::session::body::Bodies;
@@ -34,7 +34,7 @@ struct Measured {
 
 /// Prints a line for each session, and a sum.
 pub(super) fn run(args: &ContextArgs, app: &App) -> Result<ExitCode> {
-    let files = files::once(args.sessions.files(app)?);
+    let files = args.sessions.files(app)?;
     // An interrupted run takes its bar from the terminal.
     world::prepare_document()?;
     let all = files.iter().map(Named::len).sum();
@@ -56,7 +56,7 @@ pub(super) fn run(args: &ContextArgs, app: &App) -> Result<ExitCode> {
         }
         Ok(())
     })?;
-    unread.finish(app, lines.len(), &args.sessions)?;
+    let finished = unread.finish(app, lines.len(), &args.sessions);
     let mut output = Output::new();
     if args.format.is_json() {
         let mut list = JsonList::new(true);
@@ -66,6 +66,7 @@ pub(super) fn run(args: &ContextArgs, app: &App) -> Result<ExitCode> {
         output.text(&stats::lines(lines, &sum.of(members), &app.screen))?;
     }
     output.finish()?;
+    finished?;
     Ok(if unread.has_failed { Exit::CouldNot } else { Exit::Done }.into())
 }
 

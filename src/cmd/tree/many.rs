@@ -14,8 +14,8 @@ use crate::cmd::sessions::Unread;
 use crate::cmd::{App, paths, world};
 use crate::core::error::problem::Problem;
 use crate::core::naming::files::Named;
-use crate::core::naming::session::front;
 use crate::core::naming::short::short_ids;
+use crate::core::read::front::front;
 use crate::core::read::load::LoadOptions;
 use crate::core::search::Query;
 use crate::core::session::Session;
@@ -139,14 +139,15 @@ impl<'a> Several<'a> {
 
     /// Ends the output after all files, or after an error that `done` is.
     fn finish(mut self, is_search: bool, done: Result<()>) -> Result<ExitCode> {
-        if done.is_ok() {
-            self.unread.finish(self.app, self.sessions, &self.args.sessions)?;
-        }
+        let finished = match &done {
+            Ok(()) => self.unread.finish(self.app, self.sessions, &self.args.sessions),
+            Err(_) => Ok(()),
+        };
         if self.args.format.get() == Format::Json {
             self.output.text(if self.printed == 0 { "[]\n" } else { "]\n" })?;
         }
         self.output.finish()?;
-        done?;
+        done.and(finished)?;
         Ok(match (self.unread.has_failed, is_search && self.printed == 0) {
             (true, _) => Exit::CouldNot,
             (false, true) => {

@@ -1,13 +1,12 @@
 //! From PATH, as it is typed, to files: itself, or those in a folder.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
-use crate::core::read::load;
 use crate::core::read::source::FileState;
 use crate::core::words::counted;
 
@@ -66,7 +65,7 @@ impl PassedOver {
         match error {
             Error::Foreign(format) => self.add(path, *format),
             Error::Empty => self.add_as(path, "empty"),
-            Error::NotASession { why, .. } if ![load::DAMAGED, load::TOO_LONG, load::NO_ID].contains(why) => {
+            Error::NotASession { fault, .. } if !fault.is_of_session() => {
                 self.add_as(path, UNKNOWN);
             }
             _ => return false,
@@ -90,8 +89,9 @@ impl PassedOver {
     }
 }
 
-/// Returns the files of paths, in their order; those of a folder by name. All commands that take many files
-/// find them here, so that they work on the same ones in the same order.
+/// Returns the files of paths, in their order; those of a folder by name. Each comes once, under its first name, and
+/// as named if one of its names is. All commands that take many files find them here, so that they work on the same
+/// ones in the same order.
 pub(crate) fn find(paths: Vec<PathBuf>, searched: Searched) -> Vec<Named> {
     let mut files = Vec::new();
     for path in paths {
@@ -104,7 +104,7 @@ pub(crate) fn find(paths: Vec<PathBuf>, searched: Searched) -> Vec<Named> {
             files.push(Named::at(&path));
         }
     }
-    files
+    once(files)
 }
 
 /// Returns whether a file is named as sessions are, `*.jsonl`, or as compressed ones, `*.jsonl.gz`.
@@ -113,24 +113,42 @@ pub(crate) fn is_session_name(path: &Path) -> bool {
     name.ends_with(b".jsonl") || name.ends_with(b".jsonl.gz")
 }
 
-/// Returns for each file whether none before it is the same one under another name.
-pub(crate) fn are_first(files: &[Named]) -> Vec<bool> {
-    let mut seen = HashSet::new();
-    files.iter().map(|file| file.path.canonicalize().map_or(true, |path| seen.insert(path))).collect()
-}
-
-/// Returns each file once, under its first name, and as named if one of its names is.
-pub(crate) fn once(files: Vec<Named>) -> Vec<Named> {
-    let mut places = HashMap::new();
+/// Returns each file once. Hard links are files of their own: writing to one of them leaves the others.
+fn once(files: Vec<Named>) -> Vec<Named> {
+    let (mut known, mut paths, mut folders) = (HashMap::new(), HashMap::new(), HashMap::new());
     let mut kept: Vec<Named> = Vec::with_capacity(files.len());
     for file in files {
         let next = kept.len();
-        match file.path.canonicalize().map_or(next, |path| *places.entry(path).or_insert(next)) {
-            first if first < next => kept[first].is_named |= file.is_named,
-            _ => kept.push(file),
+        // Only files with one identity may be the same: to find out where links lead takes time.
+        let first = match file.state.map(|state| *known.entry(state.identity()).or_insert(next)) {
+            None => *paths.entry(file.path.clone()).or_insert(next),
+            Some(first) if first == next => next,
+            Some(first) => {
+                if let Some(path) = real_path(&kept[first].path, &mut folders) {
+                    paths.entry(path).or_insert(first);
+                }
+                real_path(&file.path, &mut folders).map_or(next, |path| *paths.entry(path).or_insert(next))
+            }
+        };
+        match kept.get_mut(first) {
+            Some(kept) => kept.is_named |= file.is_named,
+            None => kept.push(file),
         }
     }
     kept
+}
+
+/// Returns the path of a file without links; `folders` holds those of the folders that were asked for before.
+fn real_path(path: &Path, folders: &mut HashMap<PathBuf, Option<PathBuf>>) -> Option<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path.canonicalize().ok() };
+    if fs::symlink_metadata(path).ok()?.is_symlink() {
+        return path.canonicalize().ok();
+    }
+    if !folders.contains_key(folder) {
+        let found = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        folders.insert(folder.to_owned(), found.canonicalize().ok());
+    }
+    folders[folder].as_ref().map(|folder| folder.join(name))
 }
 
 /// Searches a folder for session files, by their names and no hidden ones; links to files, not to folders.
@@ -179,7 +197,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
 
-    use super::{Searched, are_first, find, once};
+    use super::{Searched, find};
 
     #[test]
     fn files_are_those_named_and_those_in_folders() {
@@ -190,7 +208,6 @@ mod tests {
             fs::write(at(name), "").unwrap();
         }
         fs::create_dir(at("d/folder.jsonl")).unwrap();
-        symlink(at("d/a.jsonl"), at("d/link.jsonl")).unwrap();
         symlink(at("d"), at("d/b/loop.jsonl")).unwrap();
         symlink("gone", at("d/lost.jsonl")).unwrap();
         let files = find(vec![at("gone"), at("d/notes.txt"), at("d")], Searched::Plain);
@@ -199,20 +216,42 @@ mod tests {
             .map(|file| (file.path.strip_prefix(folder.path()).unwrap().to_str().unwrap(), file.is_named))
             .collect();
         let named = [("gone", true), ("d/notes.txt", true)];
-        let in_folder = ["d/a.jsonl", "d/b/x.jsonl", "d/c.jsonl", "d/link.jsonl"].map(|name| (name, false));
+        let in_folder = ["d/a.jsonl", "d/b/x.jsonl", "d/c.jsonl"].map(|name| (name, false));
         assert_eq!(found, [&named[..], &in_folder].concat());
-        assert_eq!(are_first(&files), [true, true, true, true, true, false]);
-        assert_eq!(
-            files.iter().map(|file| file.state.is_some()).collect::<Vec<_>>(),
-            [false, true, true, true, true, true]
-        );
-        // Found in a folder and named too, it is named.
-        let kept: Vec<_> = once(find(vec![at("d"), at("d/link.jsonl")], Searched::Plain));
-        let kept: Vec<_> = kept.iter().map(|file| (file.path.file_name().unwrap(), file.is_named)).collect();
-        assert_eq!(kept, [("a.jsonl".as_ref(), true), ("x.jsonl".as_ref(), false), ("c.jsonl".as_ref(), false)]);
+        let has_state: Vec<_> = files.iter().map(|file| file.state.is_some()).collect();
+        assert_eq!(has_state, [false, true, true, true, true]);
         fs::write(at("d/b/p.jsonl.gz"), "packed").unwrap();
         let more = find(vec![at("d")], Searched::Packed);
         let packed: Vec<_> = more.iter().filter(|file| file.len() > 0).map(|file| &file.path).collect();
-        assert_eq!((more.len(), packed), (5, vec![&at("d/b/p.jsonl.gz")]));
+        assert_eq!((more.len(), packed), (4, vec![&at("d/b/p.jsonl.gz")]));
+    }
+
+    #[test]
+    fn a_file_comes_once_under_its_first_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("d")).unwrap();
+        for name in ["d/a.jsonl", "d/b.jsonl", "d/c.jsonl"] {
+            fs::write(at(name), "").unwrap();
+        }
+        symlink("c.jsonl", at("d/link.jsonl")).unwrap();
+        symlink("d", at("e")).unwrap();
+        fs::hard_link(at("d/a.jsonl"), at("d/hard.jsonl")).unwrap();
+        let check = |given: &[&str], expected: &[(&str, bool)]| {
+            let files = find(given.iter().map(|name| at(name)).collect(), Searched::Plain);
+            let found: Vec<_> = files
+                .iter()
+                .map(|file| (file.path.strip_prefix(folder.path()).unwrap().to_str().unwrap(), file.is_named))
+                .collect();
+            assert_eq!(found, expected, "{given:?}");
+        };
+        check(&["d/b.jsonl", "d/../d/b.jsonl", "e/b.jsonl"], &[("d/b.jsonl", true)]);
+        check(&["d/link.jsonl", "d/c.jsonl"], &[("d/link.jsonl", true)]);
+        check(&["gone", "d/../gone", "gone"], &[("gone", true), ("d/../gone", true)]);
+        let found = ["d/a.jsonl", "d/b.jsonl", "d/c.jsonl", "d/hard.jsonl"];
+        check(&["d", "e"], &found.map(|name| (name, false)));
+        // Found in a folder and named too, it is named.
+        check(&["d", "e/link.jsonl"], &found.map(|name| (name, name == "d/c.jsonl")));
+        check(&["e/hard.jsonl", "d/hard.jsonl", "d/a.jsonl"], &[("e/hard.jsonl", true), ("d/a.jsonl", true)]);
     }
 }

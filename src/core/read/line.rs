@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::source::Source;
 use crate::core::error::Result;
@@ -170,6 +170,97 @@ impl<'s> Lines<'s> {
     }
 }
 
+/// Reads a source from its start to its end in windows, without cutting it into lines. Each has the bytes around its
+/// zone too, so that what is across the end of a zone is seen.
+#[derive(Debug)]
+pub(crate) struct Windows<'s> {
+    source: &'s Source,
+    before: usize,
+    after: usize,
+    size: usize,
+    /// As that of [`Lines`].
+    buffer: Vec<u8>,
+    filled: usize,
+    /// The offset of the first byte of the buffer.
+    offset: u64,
+    /// The bytes of the buffer that are the zone.
+    zone: Range<usize>,
+    /// The offset of the line which goes on at the start of the buffer, or starts there.
+    line: u64,
+}
+
+/// Some bytes of a source.
+#[derive(Debug)]
+pub(crate) struct Window<'w> {
+    pub(crate) bytes: &'w [u8],
+    /// The places that are this window's, and no other one's.
+    pub(crate) zone: Range<usize>,
+    offset: u64,
+    line: u64,
+    is_last: bool,
+}
+
+impl Drop for Windows<'_> {
+    fn drop(&mut self) {
+        SPARE.set(std::mem::take(&mut self.buffer));
+    }
+}
+
+impl<'s> Windows<'s> {
+    /// Starts to read `size` bytes at once. Windows have so many bytes before and after their zones, if there are so
+    /// many.
+    pub(crate) fn new(source: &'s Source, before: usize, after: usize, size: usize) -> Self {
+        let (offset, line) = (0, 0);
+        Self { source, before, after, size, buffer: SPARE.take(), filled: 0, offset, zone: 0..0, line }
+    }
+
+    /// Reads the next window; `None` after the last one.
+    ///
+    /// # Errors
+    /// As [`Source::read_at`].
+    pub(crate) fn next(&mut self) -> Result<Option<Window<'_>>> {
+        let end = self.offset + self.filled as u64;
+        if self.zone.end == self.filled && end == self.source.len() {
+            return Ok(None);
+        }
+        let dropped = self.zone.end.saturating_sub(self.before);
+        if let Some(last) = memrchr(b'\n', &self.buffer[..dropped]) {
+            self.line = self.offset + last as u64 + 1;
+        }
+        self.buffer.copy_within(dropped..self.filled, 0);
+        (self.offset, self.filled) = (self.offset + dropped as u64, self.filled - dropped);
+        let start = self.zone.end - dropped;
+        let more = self.size.min(usize::try_from(self.source.len() - end).unwrap_or(self.size));
+        let old = self.filled;
+        self.filled += more;
+        if self.buffer.len() < self.filled {
+            self.buffer.resize(self.filled, 0);
+        }
+        self.source.read_at(&mut self.buffer[old..self.filled], end)?;
+        let is_last = end + more as u64 == self.source.len();
+        self.zone = start..if is_last { self.filled } else { self.filled.saturating_sub(self.after).max(start) };
+        let bytes = &self.buffer[..self.filled];
+        Ok(Some(Window { bytes, zone: self.zone.clone(), offset: self.offset, line: self.line, is_last }))
+    }
+}
+
+impl<'w> Window<'w> {
+    /// Returns the offset of the line at a place, and the line itself if all of it is in the window.
+    pub(crate) fn line(&self, place: usize) -> (u64, Option<&'w [u8]>) {
+        let start = memrchr(b'\n', &self.bytes[..place]).map(|end| end + 1);
+        let start = start.or((self.line == self.offset).then_some(0));
+        let end = memchr(b'\n', &self.bytes[place..]).map(|length| place + length);
+        let end = end.or(self.is_last.then_some(self.bytes.len()));
+        let offset = start.map_or(self.line, |start| self.offset + start as u64);
+        (offset, start.zip(end).map(|(start, end)| &self.bytes[start..end]))
+    }
+
+    /// Returns the offset of a place in the source.
+    pub(crate) fn offset(&self, place: usize) -> u64 {
+        self.offset + place as u64
+    }
+}
+
 /// Calls `each` for every line of a source, with its number from 1 on, until it returns false.
 ///
 /// # Errors
@@ -226,7 +317,7 @@ pub(crate) fn wants_value(line: &[u8]) -> bool {
 mod tests {
     use std::sync::Mutex;
 
-    use super::{Lines, Source};
+    use super::{Lines, Source, Windows};
 
     /// Cuts `text` in blocks of `block` bytes and returns the lines with their offsets.
     fn cut(text: &str, block: u64) -> Vec<(u64, String, bool)> {
@@ -261,6 +352,35 @@ mod tests {
                 assert_eq!(cut(text, block), expected, "{text:?} in blocks of {block}");
             }
         }
+    }
+
+    #[test]
+    fn windows_have_all_bytes_once_with_those_around_them() {
+        let text = "a\n\nbcdefghijklmnop\nq\nrs";
+        let source = Source::spool(text.as_bytes()).unwrap();
+        for (before, after, size) in [(0, 0, 1), (1, 2, 1), (3, 5, 2), (2, 9, 7), (4, 4, 99)] {
+            let (mut windows, mut zones) = (Windows::new(&source, before, after, size), String::new());
+            while let Some(window) = windows.next().unwrap() {
+                let at = zones.len();
+                zones += std::str::from_utf8(&window.bytes[window.zone.clone()]).unwrap();
+                assert_eq!(window.offset(window.zone.start), at as u64);
+                assert!(window.zone.start >= before.min(at), "{size}");
+                let left = window.bytes.len() - window.zone.end;
+                assert!(window.zone.is_empty() || left >= after.min(text.len() - zones.len()), "{size}");
+                for place in window.zone.clone().filter(|&place| window.bytes[place] != b'\n') {
+                    let at = usize::try_from(window.offset(place)).unwrap();
+                    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+                    let line = text[start..].split('\n').next().unwrap();
+                    let (offset, found) = window.line(place);
+                    assert_eq!(offset, start as u64, "{size}");
+                    assert!(found.is_none_or(|found| found == line.as_bytes()), "{size}");
+                    assert!(found.is_some() || size < 99);
+                }
+            }
+            assert_eq!(zones, text);
+        }
+        let empty = Source::spool(&b""[..]).unwrap();
+        assert!(Windows::new(&empty, 1, 1, 9).next().unwrap().is_none());
     }
 
     #[test]

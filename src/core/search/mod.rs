@@ -8,6 +8,7 @@ use crate::core::entry::Entry;
 use crate::core::entry::elsewhere::TextElsewhere;
 use crate::core::json::text;
 
+mod caseless;
 pub(crate) mod file;
 mod fold;
 mod prefilter;

@@ -70,7 +70,7 @@ impl<'q> Prefilter<'q> {
 
 /// Finds lines whose texts may have a word that the line itself does not have.
 #[derive(Debug)]
-pub(super) struct Doubts {
+struct Doubts {
     escapes: Finder<'static>,
     texts: Finder<'static>,
 }
@@ -83,7 +83,7 @@ impl Default for Doubts {
 
 impl Doubts {
     /// Returns whether a word may be in a text of a line although it is not in the line, folded to ASCII.
-    pub(super) fn are_about(&self, line: &[u8]) -> bool {
+    fn are_about(&self, line: &[u8]) -> bool {
         // A text of several blocks is searched as one text; each block has `"text"` twice.
         self.texts.find_iter(line).nth(2).is_some()
             || self.escapes.find_iter(line).any(|at| may_be_plain(&line[at + 2..]))
@@ -107,11 +107,8 @@ pub(super) fn folds_to_ascii(bytes: &[u8]) -> bool {
     // The first bytes of all of them but two, which are looked for whole: theirs are those of umlauts and dashes.
     let firsts = [[0xc4, 0xc5, 0xc7], [0xcd, 0xe1, 0xef]].into_iter();
     let mut found = firsts.flat_map(|[a, b, c]| memchr3_iter(a, b, c, bytes));
-    let is_one = |at: usize| {
-        let char = bytes.get(at..at + width(bytes[at])).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        char.and_then(|char| char.chars().next()).is_some_and(folds)
-    };
-    found.any(is_one) || ["ß", "\u{212a}"].iter().any(|char| memmem::find(bytes, char.as_bytes()).is_some())
+    found.any(|at| folds_at(&bytes[at..]).is_some())
+        || ["ß", "\u{212a}"].iter().any(|char| memmem::find(bytes, char.as_bytes()).is_some())
 }
 
 /// Writes bytes of UTF-8 with the characters that [`folds`] folded, others as they are.
@@ -121,8 +118,7 @@ fn fold_to_ascii(bytes: &[u8], out: &mut Vec<u8>) {
     while let Some(at) = rest.iter().position(|&byte| byte >= FIRST) {
         let (before, from) = rest.split_at(at);
         out.extend_from_slice(before);
-        let char = from.get(..width(from[0])).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let taken = match char.filter(|char| char.chars().any(folds)) {
+        let taken = match folds_at(from) {
             Some(char) => {
                 out.extend_from_slice(folded(char).as_bytes());
                 char.len()
@@ -137,6 +133,12 @@ fn fold_to_ascii(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
+/// Returns the character in UTF-8 that some bytes start with, if it [`folds`].
+pub(super) fn folds_at(bytes: &[u8]) -> Option<&str> {
+    let char = bytes.get(..width(*bytes.first()?)).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    char.filter(|char| char.chars().any(folds))
+}
+
 /// Returns the width of a character that may fold to ASCII, by its first byte.
 fn width(first: u8) -> usize {
     if first < 0xe0 { 2 } else { 3 }
@@ -144,7 +146,7 @@ fn width(first: u8) -> usize {
 
 /// Returns whether a character beyond ASCII is folded to something with ASCII in it: ligatures, letters that
 /// stand for several, and a few that are the same as one of ASCII.
-fn folds(char: char) -> bool {
+pub(super) fn folds(char: char) -> bool {
     matches!(char, 'ß' | 'İ' | 'ŉ' | 'ſ' | 'ǰ' | '\u{37e}' | 'ẖ'..='ẛ' | 'ẞ' | '\u{1fef}' | '\u{212a}' | 'ﬀ'..='ﬆ')
 }
 

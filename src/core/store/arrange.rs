@@ -43,7 +43,7 @@ pub(crate) fn flat(rows: &[SessionRow], listed: &[usize], key: SortKey) -> Vec<P
     let mut sorted = listed.to_vec();
     sorted.sort_by(|&a, &b| {
         let (a, b) = (&rows[a], &rows[b]);
-        value(b, key).total_cmp(&value(a, key)).then_with(|| a.path.cmp(&b.path))
+        value(b, key).total_cmp(&value(a, key)).then_with(|| a.file.path.cmp(&b.file.path))
     });
     sorted.into_iter().map(|row| PlacedRow { row, depth: 0 }).collect()
 }
@@ -85,7 +85,7 @@ pub(crate) fn families(rows: &[SessionRow], listed: &[usize], families: &Familie
             None => tops.push(at),
         }
     }
-    let key = |at: &usize| -> (Reverse<Option<i64>>, &Path) { (Reverse(newest[*at]), &rows[*at].path) };
+    let key = |at: &usize| -> (Reverse<Option<i64>>, &Path) { (Reverse(newest[*at]), &rows[*at].file.path) };
     tops.sort_by(|a, b| key(a).cmp(&key(b)));
     children.iter_mut().for_each(|list| list.sort_by(|a, b| key(a).cmp(&key(b))));
     let mut placed = Vec::with_capacity(listed.len());

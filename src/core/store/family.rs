@@ -4,6 +4,7 @@
 //! Must never trust that parents make a tree: a loop of them is cut at its oldest session.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs;
@@ -32,13 +33,13 @@ impl Families {
         let index = Index::new(rows);
         let mut parents: Vec<_> = (0..rows.len()).map(|at| index.parent(at)).collect();
         cut_loops(&mut parents, |at| age(&rows[at]));
-        let mut children = vec![Vec::new(); rows.len()];
+        let mut children: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut tops = Vec::new();
         for (at, parent) in parents.iter().enumerate() {
-            parent.map_or(&mut tops, |parent| &mut children[parent]).push(at);
+            parent.map_or(&mut tops, |parent| children.entry(parent).or_default()).push(at);
         }
         let by_age = |list: &mut Vec<usize>| list.sort_by_key(|&at| age(&rows[at]));
-        children.iter_mut().for_each(by_age);
+        children.values_mut().for_each(by_age);
         by_age(&mut tops);
         // Forks of one session that is not in the list are a family too.
         let mut numbers = vec![0; rows.len()];
@@ -55,7 +56,7 @@ impl Families {
         while let Some(at) = next.pop() {
             numbers[at] = parents[at].map_or(numbers[at], |parent| numbers[parent]);
             order.push(at);
-            next.extend(children[at].iter().rev());
+            next.extend(children.get(&at).into_iter().flatten().rev());
         }
         Self { parents, numbers, order }
     }
@@ -80,7 +81,7 @@ impl Families {
 /// Returns a sort key: the oldest session first, unknown times last.
 fn age(row: &SessionRow) -> (bool, Option<i64>, Option<i64>, &Path) {
     let created = row.head().and_then(|head| head.created);
-    (created.is_none(), created, row.written(), &row.path)
+    (created.is_none(), created, row.written(), &row.file.path)
 }
 
 /// Takes its parent from the oldest session of every loop.
@@ -110,21 +111,30 @@ fn cut_loops<K: Ord>(parents: &mut [Option<usize>], age: impl Fn(usize) -> K) {
 struct Index<'r> {
     rows: &'r [SessionRow],
     by_path: HashMap<Cow<'r, Path>, usize>,
-    by_identity: HashMap<(u64, u64), usize>,
+    /// Made when a path leads to none of the rows as it is spelled.
+    by_identity: OnceCell<HashMap<(u64, u64), usize>>,
+    /// The ids that others name as their parents: most sessions have no forks.
     by_id: HashMap<&'r str, Vec<usize>>,
 }
 
 impl<'r> Index<'r> {
     fn new(rows: &'r [SessionRow]) -> Self {
-        let (mut by_path, mut by_identity) = (HashMap::new(), HashMap::new());
-        let mut by_id: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut by_path = HashMap::new();
+        let parents = rows.iter().filter_map(|row| row.head()?.parent.as_deref());
+        let mut by_id: HashMap<&str, Vec<usize>> = parents.map(|name| (id_in(name), Vec::new())).collect();
         for (at, row) in rows.iter().enumerate() {
             let Some(head) = row.head() else { continue };
-            by_path.insert(whole(&row.path), at);
-            by_identity.extend(row.state.map(|state| (state.identity(), at)));
-            by_id.entry(&head.id).or_default().push(at);
+            by_path.insert(whole(&row.file.path), at);
+            by_id.entry(&head.id).and_modify(|rows| rows.push(at));
         }
-        Self { rows, by_path, by_identity, by_id }
+        by_id.retain(|_, rows| !rows.is_empty());
+        Self { rows, by_path, by_identity: OnceCell::new(), by_id }
+    }
+
+    fn by_identity(&self, identity: (u64, u64)) -> Option<usize> {
+        let readable = || self.rows.iter().enumerate().filter(|(_, row)| row.found.is_ok());
+        let all = || readable().filter_map(|(at, row)| Some((row.identity()?, at))).collect();
+        self.by_identity.get_or_init(all).get(&identity).copied()
     }
 
     /// Returns the session that one is a fork of, else the one in whose folder it is, as those of subagents
@@ -152,26 +162,26 @@ impl<'r> Index<'r> {
         if !name.contains('/') {
             return None;
         }
-        let own = whole(&self.rows[at].path);
+        let own = whole(&self.rows[at].file.path);
         let path = own.parent()?.join(name);
         let same = || Some(FileState::of(&fs::metadata(&path).ok()?).identity());
         let found = self.by_path.get(path.as_path());
         // The same file by another path.
-        let found = found.copied().or_else(|| self.by_identity.get(&same()?).copied());
+        let found = found.copied().or_else(|| self.by_identity(same()?));
         found.filter(|&found| found != at)
     }
 
     /// Returns the session with an id: of several the one in the folder of `at`, else the one written last.
     fn with_id(&self, at: usize, id: &str) -> Option<usize> {
         let rows = self.rows;
-        let is_near = |other: usize| rows[other].path.parent() == rows[at].path.parent();
+        let is_near = |other: usize| rows[other].file.path.parent() == rows[at].file.path.parent();
         let others = self.by_id.get(id)?.iter().copied().filter(|&other| other != at);
-        others.max_by_key(|&other| (is_near(other), rows[other].written(), Reverse(&rows[other].path)))
+        others.max_by_key(|&other| (is_near(other), rows[other].written(), Reverse(&rows[other].file.path)))
     }
 
     /// Returns the session whose folder a file is in: `NAME.jsonl` has `NAME/`.
     fn holder(&self, at: usize) -> Option<usize> {
-        let path = whole(&self.rows[at].path);
+        let path = whole(&self.rows[at].file.path);
         let session = |folder: &Path| {
             let named = |ending| self.by_path.get(folder.with_added_extension(ending).as_path());
             named("jsonl").or_else(|| named("jsonl.gz")).copied()
@@ -201,8 +211,10 @@ fn id_in(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::Arc;
 
     use super::{Families, cut_loops, id_in};
+    use crate::core::naming::files::Named;
     use crate::core::store::row::{SessionHead, SessionRow};
 
     /// Path, id, what is named as its parent, and when it was started.
@@ -211,7 +223,7 @@ mod tests {
     fn row(&(path, id, parent, created): &Made) -> SessionRow {
         let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
         let head = SessionHead { id: id.to_owned(), parent, created: Some(created), ..SessionHead::default() };
-        SessionRow { path: PathBuf::from(path), is_named: false, state: None, len: None, found: Ok(head), totals: None }
+        SessionRow::new(Arc::new(Named { path: PathBuf::from(path), is_named: false, state: None }), Ok(head))
     }
 
     /// Returns the index of each parent, `-` for none, and the families in their order.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::arrange::{self, PlacedRow, SortKey};
 use super::family::Families;
@@ -25,21 +26,25 @@ pub(crate) struct SessionList {
 impl SessionList {
     /// Makes a list of all files that were read. Left out are second names of a file, and files in searched
     /// folders that are not sessions; those are returned too.
-    pub(crate) fn new(found: Vec<SessionRow>) -> (Self, PassedOver) {
+    pub(crate) fn new(mut rows: Vec<SessionRow>) -> (Self, PassedOver) {
         let mut passed_over = PassedOver::default();
-        let mut known = HashMap::new();
-        let mut rows: Vec<SessionRow> = Vec::with_capacity(found.len());
-        for row in found {
-            let error = row.found.as_ref().err().filter(|_| !row.is_named);
-            if error.is_some_and(|error| passed_over.takes(&row.path, error)) {
-                continue;
+        let (mut known, mut named, mut next) = (HashMap::new(), Vec::new(), 0);
+        // In place: there may be many.
+        rows.retain(|row| {
+            let error = row.found.as_ref().err().filter(|_| !row.file.is_named);
+            if error.is_some_and(|error| passed_over.takes(&row.file.path, error)) {
+                return false;
             }
-            let next = rows.len();
-            match row.identity().map_or(next, |identity| *known.entry(identity).or_insert(next)) {
-                first if first < next => rows[first].is_named |= row.is_named,
-                _ => rows.push(row),
+            let first = row.identity().map_or(next, |identity| *known.entry(identity).or_insert(next));
+            if first < next {
+                named.extend(row.file.is_named.then_some(first));
+                return false;
             }
-        }
+            next += 1;
+            true
+        });
+        named.into_iter().for_each(|at| Arc::make_mut(&mut rows[at].file).is_named = true);
+        rows.shrink_to_fit();
         let families = Families::new(&rows);
         (Self { listed: (0..rows.len()).collect(), rows, families }, passed_over)
     }
@@ -61,13 +66,13 @@ impl SessionList {
 
     /// Returns the path of the session that one is a fork of, or a subagent's.
     pub(crate) fn parent_path(&self, row: usize) -> Option<&Path> {
-        self.families.parent(row).map(|parent| self.rows[parent].path.as_path())
+        self.families.parent(row).map(|parent| self.rows[parent].file.path.as_path())
     }
 
     /// Keeps the listed rows that are wanted; files that cannot be read stay if they were named.
     pub(crate) fn keep(&mut self, is_wanted: impl Fn(usize, &SessionRow) -> bool) {
         let rows = &self.rows;
-        self.listed.retain(|&at| rows[at].is_named && rows[at].found.is_err() || is_wanted(at, &rows[at]));
+        self.listed.retain(|&at| rows[at].file.is_named && rows[at].found.is_err() || is_wanted(at, &rows[at]));
     }
 
     /// Drops the rows of names without a file.
@@ -80,7 +85,7 @@ impl SessionList {
     /// whether the file is in the list.
     pub(crate) fn keep_family(&mut self, path: &Path) -> bool {
         let identity = fs::metadata(path).ok().map(|meta| FileState::of(&meta).identity());
-        let is_it = |row: &SessionRow| row.path == path || identity.is_some() && row.identity() == identity;
+        let is_it = |row: &SessionRow| row.file.path == path || identity.is_some() && row.identity() == identity;
         let Some(of) = self.rows.iter().position(is_it) else { return false };
         let families = &self.families;
         self.listed.retain(|&at| families.are_related(at, of));
@@ -125,8 +130,8 @@ impl SessionList {
     /// Returns what the listed sessions have together, each entry counted once.
     pub(crate) fn sum(&self) -> EntryCounts {
         let mut sum = EntryCounts::default();
-        let totals = self.listed.iter().filter_map(|&at| self.rows[at].totals.as_ref());
-        totals.for_each(|totals| sum.add(&totals.own));
+        let totals = self.listed.iter().filter_map(|&at| self.rows[at].totals.as_deref());
+        totals.for_each(|totals| sum.add(totals.own()));
         sum
     }
 
@@ -138,9 +143,9 @@ impl SessionList {
 
     /// Notes what was found when all of a row's file was read.
     pub(super) fn set(&mut self, row: usize, mut head: SessionHead, totals: Totals) {
-        let known = self.rows[row].found.as_ref().ok().and_then(|head| head.first_prompt.clone());
+        let known = self.rows[row].found.as_mut().ok().and_then(|head| head.first_prompt.take());
         head.first_prompt = known.or(head.first_prompt);
-        (self.rows[row].found, self.rows[row].totals) = (Ok(head), Some(totals));
+        (self.rows[row].found, self.rows[row].totals) = (Ok(head), Some(Box::new(totals)));
     }
 
     /// Notes that a row cannot be read.
@@ -151,7 +156,7 @@ impl SessionList {
     /// Notes what only this row has of its family.
     pub(super) fn set_own(&mut self, row: usize, own: EntryCounts) {
         if let Some(totals) = &mut self.rows[row].totals {
-            totals.own = own;
+            totals.set_own(own);
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use memchr::memmem;
 
@@ -13,10 +14,11 @@ use crate::core::error::{Error, Result};
 use crate::core::json::Raw;
 use crate::core::json::text::WordWriter;
 use crate::core::naming::files::Named;
-use crate::core::naming::session::front_of;
+use crate::core::read::front::front_of;
 use crate::core::read::line::{BLOCK, Line, Lines};
-use crate::core::read::load::{self, SessionStart};
-use crate::core::read::source::{FileState, Source};
+use crate::core::read::source::Source;
+use crate::core::read::start::SessionStart;
+use crate::core::read::warning;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::store::totals::Totals;
@@ -29,17 +31,14 @@ const MOST: u64 = 1024 * 1024;
 /// A file in a list of sessions.
 #[derive(Debug)]
 pub(crate) struct SessionRow {
-    pub path: PathBuf,
-    /// Whether the file was named, not found in a folder.
-    pub is_named: bool,
-    /// Its length, time and identity; `None` for a stream, and if it cannot be looked at.
-    pub state: Option<FileState>,
-    /// Its length in bytes, of a stream too.
-    pub len: Option<u64>,
+    /// The file; one that cannot be looked at has no state, and neither has a stream.
+    pub file: Arc<Named>,
+    /// The length of a stream in bytes.
+    pub stream_len: Option<u64>,
     /// What is known of the session, or why the file cannot be read as one.
     pub found: Result<SessionHead>,
-    /// What was found when all of it was read.
-    pub totals: Option<Totals>,
+    /// What was found when all of it was read, which is much, and seldom wanted.
+    pub totals: Option<Box<Totals>>,
 }
 
 /// What is known of a session without reading all of it.
@@ -62,26 +61,21 @@ pub(crate) struct SessionHead {
 
 impl SessionRow {
     /// Reads the start and the end of a file.
-    pub(crate) fn read(file: &Named) -> Self {
-        Self::of(file, SessionHead::read(file))
+    pub(crate) fn read(file: Arc<Named>) -> Self {
+        let found = SessionHead::read(&file);
+        Self::new(file, found)
     }
 
     /// Makes a row of what is known of a file.
-    pub(crate) fn of(file: &Named, found: Result<SessionHead>) -> Self {
-        let len = file.state.map(|state| state.len);
-        Self { path: file.path.clone(), is_named: file.is_named, state: file.state, len, found, totals: None }
+    pub(crate) fn new(file: Arc<Named>, found: Result<SessionHead>) -> Self {
+        Self { file, stream_len: None, found, totals: None }
     }
 
     /// Reads of a spooled stream, which is called `name`, what is read of a file.
     pub(crate) fn of_stream(name: &Path, stream: &Source) -> Self {
         let found = SessionHead::read_from(&|limit| stream.start(limit), Some(stream.len()));
         let file = Named { path: name.to_owned(), is_named: true, state: None };
-        Self { len: Some(stream.len()), ..Self::of(&file, found) }
-    }
-
-    /// Returns the file.
-    pub(crate) fn file(&self) -> Named {
-        Named { path: self.path.clone(), is_named: self.is_named, state: self.state }
+        Self { stream_len: Some(stream.len()), ..Self::new(Arc::new(file), found) }
     }
 
     /// Returns what is known of the session, if the file is one.
@@ -96,17 +90,17 @@ impl SessionRow {
 
     /// Returns when the file was last written to, in milliseconds since 1970.
     pub(crate) fn written(&self) -> Option<i64> {
-        self.state.map(|state| state.written())
+        self.file.state.map(|state| state.written())
     }
 
     /// Returns what identifies the file.
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
-        self.state.map(|state| state.identity())
+        self.file.state.map(|state| state.identity())
     }
 
     /// Returns the length of the file in bytes.
     pub(crate) fn size(&self) -> Option<u64> {
-        self.len
+        self.file.state.map(|state| state.len).or(self.stream_len)
     }
 }
 
@@ -246,7 +240,7 @@ impl HeadSearch {
     }
 
     fn add(&mut self, entry: Entry<'_>) {
-        if load::no_entry(entry).is_some() && !self.is_list {
+        if warning::no_entry(entry).is_some() && !self.is_list {
             return;
         }
         if entry.kind().is_entry_type() {

@@ -1,5 +1,7 @@
 //! What several sessions come to together, where each was read for something else as well.
 
+use std::sync::Arc;
+
 use super::family::Families;
 use super::row::{SessionHead, SessionRow};
 use super::totals::{EntryCounts, EntryKeys, KeyMaker, SeenEntries};
@@ -30,7 +32,10 @@ impl FamilySum {
         is_wanted: impl Fn(NodeId) -> bool,
     ) -> Result<FamilyMember> {
         let found = Ok(SessionHead::whole(session, true)?);
-        Ok(FamilyMember { row: SessionRow::of(file, found), keys: self.0.keys_of(session, is_wanted) })
+        Ok(FamilyMember {
+            row: SessionRow::new(Arc::new(file.clone()), found),
+            keys: self.0.keys_of(session, is_wanted),
+        })
     }
 
     /// Returns what all of them have together.

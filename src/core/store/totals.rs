@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use crate::core::entry::Kind;
 use crate::core::entry::usage::{Amounts, RecordedUsage};
@@ -29,14 +30,14 @@ pub(crate) struct EntryCounts {
 pub(crate) struct Totals {
     /// All of its entries.
     pub all: EntryCounts,
-    /// Those that no earlier session of its family has.
-    pub own: EntryCounts,
+    /// Those that no earlier session of its family has; `None` if that is all.
+    own: Option<Box<EntryCounts>>,
     /// Tips whose branch has a message of its own.
     pub branches: usize,
     /// Labels in force.
     pub labels: usize,
     /// The models that wrote messages, as PROVIDER/ID.
-    pub models: Vec<String>,
+    pub models: Arc<[String]>,
 }
 
 impl EntryCounts {
@@ -56,7 +57,7 @@ impl EntryCounts {
 }
 
 impl Totals {
-    /// EntryCounts what is in a session that was read with its usage; all of it is its own.
+    /// Counts what is in a session that was read with its usage; all of it is its own.
     pub(crate) fn of(session: &Session) -> Self {
         let mut all = EntryCounts::default();
         for node in entries(session) {
@@ -66,7 +67,25 @@ impl Totals {
         }
         session.usages().iter().for_each(|(_, recorded)| all.record(*recorded));
         let (branches, labels) = (walk::tips(session).len(), session.labels().len());
-        Self { all, own: all, branches, labels, models: session.models().to_vec() }
+        Self { all, own: None, branches, labels, models: session.models().into() }
+    }
+
+    /// Takes the list of models from another session that has the same, as most do.
+    pub(super) fn share_models(&mut self, known: &mut HashSet<Arc<[String]>>) {
+        match known.get(&self.models) {
+            Some(models) => self.models = Arc::clone(models),
+            None => _ = known.insert(Arc::clone(&self.models)),
+        }
+    }
+
+    /// Returns what no earlier session of its family has.
+    pub(crate) fn own(&self) -> &EntryCounts {
+        self.own.as_deref().unwrap_or(&self.all)
+    }
+
+    /// Notes what no earlier session of its family has.
+    pub(super) fn set_own(&mut self, own: EntryCounts) {
+        self.own = (own != self.all).then(|| Box::new(own));
     }
 }
 
@@ -121,7 +140,7 @@ impl KeyMaker {
 pub(crate) struct SeenEntries(HashSet<u64>);
 
 impl SeenEntries {
-    /// EntryCounts the entries of a session that were not seen before, and sees them from now on. The sessions of
+    /// Counts the entries of a session that were not seen before, and sees them from now on. The sessions of
     /// a family come oldest first.
     pub(crate) fn count_new(&mut self, session: &EntryKeys) -> EntryCounts {
         let mut own = EntryCounts::default();
@@ -165,10 +184,10 @@ mod tests {
         };
         let branches = case("d16-cost-of-all-branches");
         assert_eq!((short(&branches.all), branches.branches), ("6 6 3 1665 2.202 0".to_owned(), 2));
-        assert_eq!(branches.models, ["grain/mill-2"]);
+        assert_eq!(*branches.models, ["grain/mill-2"]);
         let subagents = case("d17-cost-of-subagents");
         assert_eq!(short(&subagents.all), "4 4 1 550 0.754 0");
-        assert_eq!(subagents.own, subagents.all);
+        assert_eq!(subagents.own(), &subagents.all);
     }
 
     /// Returns a line: an assistant message that costs so many dollars, in the second given.

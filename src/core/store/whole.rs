@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::list::SessionList;
 use super::row::SessionHead;
@@ -43,12 +44,14 @@ pub(crate) struct WholeReader {
     promptless: HashSet<usize>,
 }
 
-/// The families whose sessions are being read.
+/// The families whose sessions are being read. A session without relatives in the list is in none.
 #[derive(Debug)]
 pub(crate) struct FamilySums {
     /// By row: its family in `families`.
     family: HashMap<usize, usize>,
     families: Vec<FamilyReading>,
+    /// The lists of models of all sessions so far, each once.
+    models: HashSet<Arc<[String]>>,
 }
 
 /// A family whose sessions are being read.
@@ -66,19 +69,21 @@ pub(crate) fn prepare(list: &SessionList) -> (WholeReader, FamilySums) {
     let size = |at: usize| list.rows()[at].size().unwrap_or(0);
     let mut families: Vec<_> = list.families().collect();
     families.sort_by_key(|rows| Reverse(rows.iter().map(|&at| size(at)).sum::<u64>()));
-    let (mut order, mut family, mut related) = (Vec::new(), HashMap::new(), HashSet::new());
-    for (number, rows) in families.iter().enumerate() {
-        let mut rows = rows.clone();
-        family.extend(rows.iter().map(|&at| (at, number)));
-        related.extend(rows.iter().filter(|_| rows.len() > 1));
-        rows.sort_by_key(|&at| Reverse(size(at)));
-        order.extend(rows);
+    let (mut order, mut family, mut related) = (Vec::new(), HashMap::new(), Vec::new());
+    for rows in families {
+        let begin = order.len();
+        order.extend(&rows);
+        order[begin..].sort_by_key(|&at| Reverse(size(at)));
+        if rows.len() > 1 {
+            family.extend(rows.iter().map(|&at| (at, related.len())));
+            related.push(FamilyReading { left: rows.len(), rows, keys: HashMap::new() });
+        }
     }
-    let reading = |rows: Vec<usize>| FamilyReading { left: rows.len(), rows, keys: HashMap::new() };
-    let families = families.into_iter().map(reading).collect();
     let has_prompt = |at: &usize| list.rows()[*at].head().is_some_and(|head| head.first_prompt.is_some());
     let promptless = order.iter().copied().filter(|at| !has_prompt(at)).collect();
-    (WholeReader { keys: KeyMaker::default(), order, related, promptless }, FamilySums { family, families })
+    let reader =
+        WholeReader { keys: KeyMaker::default(), order, related: family.keys().copied().collect(), promptless };
+    (reader, FamilySums { family, families: related, models: HashSet::new() })
 }
 
 impl WholeReader {
@@ -99,7 +104,8 @@ impl SessionList {
     /// the entries that its sessions share are counted.
     pub(crate) fn take(&mut self, sums: &mut FamilySums, row: usize, read: Result<WholeRow>) {
         let keys = match read {
-            Ok(WholeRow { head, totals, keys }) => {
+            Ok(WholeRow { head, mut totals, keys }) => {
+                totals.share_models(&mut sums.models);
                 self.set(row, head, totals);
                 keys
             }

@@ -192,8 +192,9 @@ fn existing_path_wins_over_id_and_latest() {
         assert!(home.run(&format!("tree {name}")).ok().contains("50 entries"), "{name}");
         fs::remove_file(home.path("shop").join(name)).unwrap();
         fs::create_dir(home.path("shop").join(name)).unwrap();
-        let refused = home.refuse(&format!("tree {name} --json"));
-        assert_eq!(refused["message"], format!("there is no session in `{name}`"));
+        let run = home.run(&format!("tree {name} --json"));
+        assert_eq!((run.code, run.stdout.as_str()), (2, "[]\n"), "{run:?}");
+        assert!(run.stderr.contains(&format!("there is no session in `{name}`")), "{run:?}");
         fs::remove_dir(home.path("shop").join(name)).unwrap();
         std::os::unix::fs::symlink("nowhere", home.path("shop").join(name)).unwrap();
         assert_eq!(home.refuse(&format!("tree {name} --json"))["kind"], "io", "{name}");

@@ -318,6 +318,53 @@ fn stats_of_several_sessions_are_lines_and_a_sum_that_counts_once() {
 }
 
 #[test]
+fn a_file_that_is_named_in_several_ways_is_looked_at_once() {
+    let scratch = Scratch::new(&[message("aaaa0001", "", "user", "once"), "damaged".to_owned()]);
+    fs::copy(scratch.path("s.jsonl"), scratch.path("t.jsonl")).unwrap();
+    let folder = scratch.path("").canonicalize().unwrap();
+    let names = format!("t.jsonl ./s.jsonl s.jsonl . {}/t.jsonl t.jsonl", folder.display());
+    let paths = |run: &Run| {
+        let rows = run.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut paths: Vec<_> = rows.map(|row| row["path"].clone()).collect();
+        paths.dedup();
+        json!(paths)
+    };
+    for command in ["tree", "migrate --check", "check", "check --diff"] {
+        let run = scratch.run(&format!("{command} {names} --format jsonl"));
+        assert_eq!(paths(&run), json!(["t.jsonl", "./s.jsonl"]), "{command}: {run:?}");
+    }
+    let run = scratch.run(&format!("list {names} --sort created --format jsonl"));
+    assert_eq!(paths(&run), json!(["./s.jsonl", "t.jsonl"]), "{run:?}");
+    let run = scratch.run(&format!("context {names} --stats"));
+    assert!(run.stdout.contains("2 sessions"), "{run:?}");
+}
+
+#[test]
+fn a_document_without_sessions_is_an_empty_list() {
+    let scratch = Scratch::new(&[message("aaaa0001", "", "user", "once")]);
+    fs::create_dir(scratch.path("empty")).unwrap();
+    for (command, code) in [
+        ("list empty", 0),
+        ("list . --search zzyzx", 1),
+        ("tree empty", 2),
+        ("tree empty --tips", 2),
+        ("tree empty gone.jsonl", 2),
+        ("tree . --search zzyzx", 1),
+        ("context empty --stats", 2),
+        ("context empty gone.jsonl --stats", 2),
+        ("check empty", 2),
+        ("migrate empty", 0),
+    ] {
+        let run = scratch.run(&format!("{command} --json"));
+        assert_eq!((run.stdout.as_str(), run.code), ("[]\n", code), "{command}: {run:?}");
+        if !command.starts_with("context") {
+            let run = scratch.run(&format!("{command} --format jsonl"));
+            assert_eq!((run.stdout.as_str(), run.code), ("", code), "{command}: {run:?}");
+        }
+    }
+}
+
+#[test]
 fn a_document_that_is_interrupted_is_closed_before_the_error() {
     // One of them alone is more than a pipe holds.
     let roots: Vec<_> = (0..3000).map(|at| message(&format!("{at:08}"), "", "user", "one of many")).collect();
