@@ -111,7 +111,6 @@ fn next_record(line: &[u8], from: usize, scan: &mut Scan, budget: &mut usize) ->
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
 
     use super::{PieceKind, cut};
     use crate::core::entry::Scan;
@@ -168,9 +167,8 @@ mod tests {
 
     #[test]
     fn a_hostile_line_takes_linear_time() {
+        // In quadratic time this would take hours.
         let line = "{\"a\":[".repeat(200_000);
-        let start = Instant::now();
         assert_eq!(cut(line.as_bytes(), &mut Scan::default()).len(), 1);
-        assert!(start.elapsed() < Duration::from_secs(10));
     }
 }
