@@ -8,7 +8,7 @@ use super::sessions::{NO_NAME, entry_hint};
 use super::{App, Task};
 use crate::core::context::forms::request::Api;
 use crate::core::context::rules::Rules;
-use crate::core::context::{compare, held, stats};
+use crate::core::context::{compare, held};
 use crate::core::error::problem::WarningKind;
 use crate::core::read::load::LoadOptions;
 use crate::core::session::body::Bodies;
@@ -64,15 +64,14 @@ impl ContextArgs {
         let mut output = Output::new();
         output.hold();
         let is_markdown = self.format.get() == Format::Markdown;
-        if let Some(file) = self.session.found().filter(|_| !self.format.is_json() && !is_markdown) {
-            output.text(&transcript::file(&app.screen, file))?;
-        }
+        let file = self.session.found().filter(|_| !self.format.is_json() && !is_markdown);
+        let front = file.map(|file| transcript::file(&app.screen, file)).unwrap_or_default();
         match (other, self.format.get()) {
             _ if self.stats && !is_markdown => {
                 let (part, stats) = measure(self.all, &mut bodies, &context, app.jobs)?;
                 match self.format.is_json() {
                     true => output.json_line(&StatsRow::new(&session, part, &stats))?,
-                    false => output.text(&table::text(&session, part, &stats, &app.screen))?,
+                    false => output.text(&(front + &table::text(&session, part, &stats, &app.screen)))?,
                 }
             }
             (Some(other), _) => {
@@ -86,31 +85,30 @@ impl ContextArgs {
                 match self.format.is_json() {
                     true => output.json_line(&DifferenceRow::new(&mut bodies, &context, &other, &difference)?)?,
                     false => {
+                        output.text(&front)?;
                         let text = DifferenceText::new(&session, &difference, &app.screen);
                         text.print(&mut output, &mut bodies, [&context, &other], &difference)?;
                     }
                 }
             }
-            (None, Format::Json) => transcript::json(&mut output, &mut bodies, &context)?,
+            (None, Format::Json) => transcript::json(&mut output, &mut bodies, &context, app.jobs)?,
             (None, Format::Llm) if rules != Rules::Shared => {
                 request::messages(&mut output, &mut bodies, &context, model)?
             }
-            (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context)?,
+            (None, Format::Llm) => transcript::for_model(&mut output, &mut bodies, &context, app.jobs)?,
             (None, Format::Text) => {
-                let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
-                transcript::text(&mut output, &mut bodies, &context, size, &app.screen)?;
+                transcript::text(&mut output, &mut bodies, &context, &front, &app.screen, app.jobs)?;
             }
             (None, Format::Markdown) => {
-                let size = stats::size(&mut bodies, &context.messages, app.jobs)?;
                 let measured = self.stats.then(|| measure(self.all, &mut bodies, &context, app.jobs)).transpose()?;
-                let text = MarkdownText { context: &context, size, measured, has_tools: !self.no_tools };
-                text.print(&mut output, &mut bodies)?;
+                let text = MarkdownText { context: &context, measured, has_tools: !self.no_tools };
+                text.print(&mut output, &mut bodies, app.jobs)?;
             }
             (None, format) => {
                 let api = format.api().unwrap_or(Api::Anthropic);
                 if !request::body(&mut output, &mut bodies, &context, api, model)? {
                     let message = "the session names no model: `model` is empty; `--model PROVIDER/ID` sets it";
-                    app.report.warn(WarningKind::NoModel, message, Some(&self.session.session), None);
+                    self.session.warn(app, WarningKind::NoModel, message);
                 }
             }
         }

@@ -14,7 +14,7 @@ use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 use crate::core::tree::view::{Scope, Search, ShownTree, View};
 use crate::core::words::counted;
-use crate::ui::entry::speaker;
+use crate::ui::entry;
 use crate::ui::exit::Exit;
 use crate::ui::graph::GraphFormat;
 use crate::ui::output::Output;
@@ -75,7 +75,7 @@ impl TreeArgs {
         one: Option<OneOfSeveral<'_>>,
         load: impl FnOnce(LoadOptions<'_>) -> Result<Session>,
     ) -> Result<bool> {
-        let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
+        let row = |traits: Traits, words: &str| entry::searched(&app.screen, traits, words);
         let done = Arc::new(AtomicU64::new(0));
         let step = || _ = done.fetch_add(1, Ordering::Relaxed);
         let view = View {

@@ -3,22 +3,24 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::mem;
 use std::path::Path;
 
-use memchr::memchr;
-
 use super::escape;
-use super::fit;
-use super::output::Output;
+use super::in_order;
+use super::output::{Output, safe_json};
 use super::paint::Ink;
+use super::parts::{elsewhere, parts};
 use super::screen::Screen;
-use crate::core::context::message;
+use super::sink::{PIECE, TextSink};
+use crate::core::context::message::{self, MessageRun};
 use crate::core::context::stats::Size;
-use crate::core::context::{Context, Settings};
-use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
-use crate::core::entry::preview::NAMELESS;
-use crate::core::entry::{Entry, Kind, Role};
-use crate::core::json::{Object, Raw, ValueKind};
+use crate::core::context::{Context, ContextMessage, Settings};
+use crate::core::entry::elsewhere::TextElsewhere;
+use crate::core::entry::message::Message;
+use crate::core::entry::{Entry, Kind};
+use crate::core::json::text::lossy;
+use crate::core::json::{Object, Raw};
 use crate::core::session::body::Bodies;
 use crate::core::words::counted;
 
@@ -89,7 +91,7 @@ pub(super) fn size(Size { messages, tokens }: Size) -> String {
 }
 
 /// Returns the role of a message, and what it is in words: role, names, and how it ended.
-pub(super) fn title_words(message: Raw<'_>) -> (Cow<'_, str>, String) {
+pub(super) fn title_words(message: Message<'_>) -> (Cow<'_, str>, String) {
     let [role, stop, is_error, names @ ..] = message.pick(["role", "stopReason", "isError", "customType", "toolName"]);
     let role = role.and_then(Raw::str).unwrap_or_default();
     let mut title = if role.is_empty() { "(no role)".to_owned() } else { role.clone().into_owned() };
@@ -107,7 +109,7 @@ pub(super) fn title_words(message: Raw<'_>) -> (Cow<'_, str>, String) {
 }
 
 /// Draws the title line of a message.
-pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> String {
+pub fn title(screen: &Screen, number: usize, id: &str, message: Message<'_>) -> String {
     let (role, title) = title_words(message);
     let paint = screen.paint;
     if paint.in_words {
@@ -127,129 +129,41 @@ pub fn title(screen: &Screen, number: usize, id: &str, message: Raw<'_>) -> Stri
     out
 }
 
-/// Calls `out` with all text of a message, safe to print and in pieces, since it may have many megabytes.
-/// Every part of the message ends its line.
+/// Calls `out` with all text of a message, safe to print and folded to the width, in pieces, since it may have many
+/// megabytes. Every part of the message ends its line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn body(message: Raw<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    parts(message, &mut |_, text| part(text, out))
-}
-
-/// What a part of a message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PartKind {
-    /// The words of a person or a model.
-    Words,
-    /// A call of a tool.
-    Call,
-    /// Anything else.
-    Other,
-}
-
-/// Calls `out` with the parts of a message in order, as they are stored. Some are empty.
-///
-/// # Errors
-/// Those of `out`.
-pub(super) fn parts(message: Raw<'_>, out: &mut dyn FnMut(PartKind, &str) -> io::Result<()>) -> io::Result<()> {
-    let [role, summary, command, code, output, files, blocks, content, error] =
-        message.pick(["role", "summary", "command", "code", "output", "files", "blocks", "content", "errorMessage"]);
-    let role = role.and_then(Raw::str);
-    let said = match role.as_deref() {
-        Some("user" | "assistant" | "branchSummary" | "compactionSummary") => PartKind::Words,
-        _ => PartKind::Other,
-    };
-    if let Some(summary) = summary.and_then(Raw::str) {
-        out(said, &summary)?;
-    }
-    let mut part = |text: &str| out(PartKind::Other, text);
-    for (text, before) in [(command, "$ "), (code, ">>> "), (output, "")] {
-        match text.and_then(Raw::str) {
-            Some(text) if before.is_empty() => part(&text)?,
-            Some(text) => part(&format!("{before}{text}"))?,
-            None => {}
-        }
-    }
-    for file in files.iter().flat_map(|files| files.elements()) {
-        part(&format!("[file: {}]", file.get_str("path").unwrap_or_default()))?;
-        part(&file.get_str("content").unwrap_or_default())?;
-    }
-    for element in blocks.iter().flat_map(|blocks| blocks.elements()) {
-        part(&block(element, said).1)?;
-    }
-    if role.as_deref() == Role::System.name() {
-        TextElsewhere::of_system(message).iter().try_for_each(|other| part(&elsewhere(other)))?;
-    }
-    match content {
-        Some(content) if content.kind() == ValueKind::String => out(said, &content.str().unwrap_or_default())?,
-        Some(content) if content.kind() == ValueKind::Array => {
-            for element in content.elements() {
-                let (kind, text) = block(element, said);
-                out(kind, &text)?;
-            }
-        }
-        Some(_) => part("(no content)")?,
-        None => {}
-    }
-    match error.and_then(Raw::str) {
-        Some(error) => out(PartKind::Other, &format!("[error: {error}]")),
-        None => Ok(()),
-    }
+pub fn body(message: Message<'_>, width: Option<usize>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+    pass_on(out, |sink| parts(message, &mut |_, part| sink.part(part, width)))
 }
 
 /// Calls `out` with all text of an entry as [`body`] does with that of a message.
 ///
 /// # Errors
 /// Those of `out`.
-pub(crate) fn entry(entry: Entry<'_>, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    if let Some(message) = entry.message().filter(|_| entry.kind() == Kind::Message) {
-        return body(message, out);
+pub(crate) fn entry(
+    entry: Entry<'_>,
+    width: Option<usize>,
+    out: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    if entry.kind() == Kind::Message && entry.message().is_some() {
+        return body(Message::stored(entry), width, out);
     }
-    body(entry.object(), out)?;
-    TextElsewhere::of(entry).iter().try_for_each(|other| part(&elsewhere(other), out))
+    pass_on(out, |sink| {
+        parts(Message::made(entry.object()), &mut |_, part| sink.part(part, width))?;
+        TextElsewhere::of(entry).iter().try_for_each(|other| sink.part(&elsewhere(other), width))
+    })
 }
 
-/// How many bytes of whole lines are made safe to print at once.
-const PIECE: usize = 64 * 1024;
-
-/// Returns the first lines of a text, about [`PIECE`] bytes of them, and the others.
-fn split_lines(text: &str) -> (&str, &str) {
-    let after = text.as_bytes().get(PIECE..).and_then(|rest| memchr(b'\n', rest));
-    text.split_at(after.map_or(text.len(), |end| PIECE + end + 1))
-}
-
-/// Calls `out` with a part of a message, some lines at a time.
-fn part(text: &str, out: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    let text = text.trim_end_matches('\n');
-    if text.is_empty() {
-        return Ok(());
-    }
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (lines, after) = split_lines(rest);
-        out(&escape::lines(lines))?;
-        rest = after;
-    }
-    out("\n")
-}
-
-/// Returns a text that stands outside of the content, with what it is.
-fn elsewhere(text: &TextElsewhere<'_>) -> String {
-    let plain = |text: Raw<'_>| text.str().unwrap_or_default().into_owned();
-    match text {
-        TextElsewhere::Section { name, text } => {
-            text.str().map_or_else(|| format!("[{name}: removed]"), |text| format!("[{name}]\n{text}"))
-        }
-        TextElsewhere::ToolAdded(tool) => {
-            let description = tool.get_str("description").unwrap_or_default();
-            format!("[tool: {}] {description}", tool_name(*tool)).trim_end().to_owned()
-        }
-        TextElsewhere::ToolRemoved(tool) => format!("[tool removed: {}]", tool_name(*tool)),
-        TextElsewhere::Task(text) => format!("[task]\n{}", plain(*text)),
-        TextElsewhere::SystemPrompt(text) => format!("[system prompt]\n{}", plain(*text)),
-        TextElsewhere::SystemText(text) | TextElsewhere::Archived(text) | TextElsewhere::Notes(text) => plain(*text),
-        TextElsewhere::Picture(picture) => image(*picture),
-    }
+fn pass_on(
+    out: &mut dyn FnMut(&str) -> io::Result<()>,
+    write: impl FnOnce(&mut TextSink<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let pass = &mut |bytes: &[u8]| out(&lossy(bytes));
+    let mut sink = TextSink::passing(pass);
+    write(&mut sink)?;
+    sink.end()
 }
 
 /// Prints the text of an entry and nothing else: no role, no call, no thinking. For a file it is as it was
@@ -277,68 +191,99 @@ pub(crate) fn text_alone(entry: Entry<'_>, output: &mut Output) -> io::Result<()
     Ok(())
 }
 
-/// Returns what a block is and its text; `said` is the kind of a block of text.
-fn block(block: Raw<'_>, said: PartKind) -> (PartKind, Cow<'_, str>) {
-    let [kind, text, thinking, name, arguments] = block.pick(["type", "text", "thinking", "name", "arguments"]);
-    let words = |member: Option<Raw<'_>>| member.and_then(Raw::str).unwrap_or_default().into_owned();
-    let kind = kind.and_then(Raw::str).unwrap_or_default();
-    let text = match kind.as_ref() {
-        "text" => return (said, text.and_then(Raw::str).unwrap_or_default()),
-        "thinking" => format!("[thinking] {}", words(thinking)),
-        "image" => image(block),
-        "toolCall" => {
-            let arguments = arguments.map(Raw::bytes).unwrap_or_default();
-            let name = Some(words(name)).filter(|name| !name.trim().is_empty());
-            let name = name.as_deref().unwrap_or(NAMELESS);
-            let call = format!("[call {name}: {}]", String::from_utf8_lossy(arguments));
-            return (PartKind::Call, Cow::Owned(call));
-        }
-        _ => format!("[{kind}]"),
-    };
-    (PartKind::Other, Cow::Owned(text))
-}
-
-fn image(image: Raw<'_>) -> String {
-    let data = image.get("data").map_or(0, |data| data.bytes().len());
-    format!("[image: {}, {} kB]", image.get_str("mimeType").unwrap_or_default(), data.div_ceil(1000))
-}
-
-/// Prints a context as a transcript.
+/// Calls `write` with each message of a context, its place among them, and where its text goes, on up to `jobs`
+/// threads, and `written` with what that returns, in order.
 ///
 /// # Errors
 /// As [`message::with`], or what the system says of writing.
+pub(super) fn each_message<T: Send>(
+    output: &mut Output,
+    bodies: &mut Bodies<'_>,
+    items: &[ContextMessage],
+    jobs: usize,
+    write: impl Fn(&mut TextSink<'_>, usize, Message<'_>) -> io::Result<T> + Sync,
+    mut written: impl FnMut(T),
+) -> anyhow::Result<()> {
+    let session = bodies.session();
+    let runs = message::runs(session, items, PIECE as u64);
+    let worker = || {
+        let (mut bodies, mut scratch) = (Bodies::new(session), Vec::new());
+        let (runs, write) = (&runs, &write);
+        move |at: usize, out: &mut Vec<u8>| -> anyhow::Result<Vec<T>> {
+            let MessageRun { range, is_long } = runs[at].clone();
+            if is_long {
+                // It is for the calling thread.
+                return Ok(Vec::new());
+            }
+            bodies.read_ahead(items[range.clone()].iter().map(ContextMessage::node));
+            let mut sink = TextSink::keeping(mem::take(out));
+            let made = range
+                .map(|at| {
+                    Ok(message::with(&mut bodies, &items[at], &mut scratch, |message| write(&mut sink, at, message))??)
+                })
+                .collect();
+            *out = sink.bytes;
+            made
+        }
+    };
+    in_order::write(output, runs.len(), jobs, worker, |output, at, made| {
+        made.into_iter().for_each(&mut written);
+        let MessageRun { range, is_long } = runs[at].clone();
+        if is_long {
+            let pass = &mut |bytes: &[u8]| output.put(bytes);
+            let mut sink = TextSink::passing(pass);
+            let item = &items[range.start];
+            written(message::with(bodies, item, &mut Vec::new(), |message| write(&mut sink, range.start, message))??);
+            sink.end()?;
+        }
+        Ok(())
+    })
+}
+
+/// Prints a context as a transcript, after `front`.
+///
+/// # Errors
+/// As [`each_message`].
 pub(crate) fn text(
     output: &mut Output,
     bodies: &mut Bodies<'_>,
     context: &Context,
-    size: Size,
+    front: &str,
     screen: &Screen,
+    jobs: usize,
 ) -> anyhow::Result<()> {
     let session = bodies.session();
+    let mut size = Size::default();
+    output.hold();
+    let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+        let title = title(screen, at + 1, session.id(context.messages[at].node()), message);
+        sink.text(&screen.folded(&title, 3));
+        parts(message, &mut |_, part| sink.part(part, screen.width))?;
+        Ok(message::tokens(message))
+    };
+    each_message(output, bodies, &context.messages, jobs, write, |tokens| size.add(tokens))?;
     let leaf = context.leaf.map(|leaf| session.id(leaf));
-    output.text(&rows(screen, &facts(leaf, &context.settings, size)))?;
-    let mut scratch = Vec::new();
-    for (at, item) in context.messages.iter().enumerate() {
-        let write = |message: Raw<'_>| -> io::Result<()> {
-            let title = title(screen, at + 1, session.id(item.node()), message);
-            output.text(&screen.folded(&title, 3))?;
-            body(message, &mut |part| fit::fold(part, screen.width, None, &mut |row| output.text(row)))
-        };
-        message::with(bodies, item, &mut scratch, write)??;
-    }
+    // What they come to is known when all of them were read.
+    output.put_before(&rows(screen, &facts(leaf, &context.settings, size)));
+    output.put_before(front);
     Ok(())
 }
 
 /// Prints a context as agents hold it: its state and its messages.
 ///
 /// # Errors
-/// As [`text`].
-pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+/// As [`each_message`].
+pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> anyhow::Result<()> {
     let leaf = context.leaf.map(|leaf| bodies.session().id(leaf));
     output.text("{\"leafId\":")?;
     output.json(&serde_json::to_vec(&leaf)?)?;
     output.text(",\"messages\":[")?;
-    messages(output, bodies, context, false)?;
+    let is_terminal = output.is_terminal();
+    let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+        sink.text(if at > 0 { "," } else { "" });
+        sink.long(&safe_json(message.raw().bytes(), is_terminal))
+    };
+    each_message(output, bodies, &context.messages, jobs, write, |()| ())?;
     let state = &context.settings;
     let mut rest = b"]".to_vec();
     let mut settings = Object::resume(&mut rest);
@@ -363,28 +308,33 @@ pub(crate) fn json(output: &mut Output, bodies: &mut Bodies<'_>, context: &Conte
 /// Prints the messages of a context as a model gets them.
 ///
 /// # Errors
-/// As [`text`].
-pub(crate) fn for_model(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context) -> anyhow::Result<()> {
+/// As [`each_message`].
+pub(crate) fn for_model(
+    output: &mut Output,
+    bodies: &mut Bodies<'_>,
+    context: &Context,
+    jobs: usize,
+) -> anyhow::Result<()> {
     output.text("[")?;
-    messages(output, bodies, context, true)?;
-    Ok(output.text("]\n")?)
-}
-
-fn messages(output: &mut Output, bodies: &mut Bodies<'_>, context: &Context, for_model: bool) -> anyhow::Result<()> {
-    let (mut scratch, mut sent) = (Vec::new(), Vec::new());
-    let mut mark = "";
+    let (mut sent, mut scratch) = (Vec::new(), Vec::new());
+    // Some are not sent, and before the first one that is there is no comma.
+    let mut first = 0;
     for item in &context.messages {
-        let written = message::with(bodies, item, &mut scratch, |message| -> io::Result<bool> {
-            sent.clear();
-            if for_model && !message::write_for_model(&mut sent, message) {
-                return Ok(false);
-            }
-            output.text(mark)?;
-            output.json(if for_model { &sent } else { message.bytes() }).map(|()| true)
-        });
-        if written?? {
-            mark = ",";
+        if message::with(bodies, item, &mut scratch, |message| message::write_for_model(&mut sent, message))? {
+            break;
         }
+        first += 1;
     }
-    Ok(())
+    drop(sent);
+    let is_terminal = output.is_terminal();
+    let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+        let mut sent = Vec::new();
+        if !message::write_for_model(&mut sent, message) {
+            return Ok(());
+        }
+        sink.text(if at > first { "," } else { "" });
+        sink.long(&safe_json(&sent, is_terminal))
+    };
+    each_message(output, bodies, &context.messages, jobs, write, |()| ())?;
+    Ok(output.text("]\n")?)
 }

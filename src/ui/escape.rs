@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::core::json::text::is_stand_in;
+use crate::core::json::text::{StringPart, StringParts, is_lone_surrogate, push_printable};
 
 /// Returns a text for one line, in which control characters, escape sequences and direction overrides are
 /// shown as escapes.
@@ -39,6 +39,126 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
             _ => push(&mut out, char),
         }
         safe = safe_front(rest);
+    }
+}
+
+/// Appends a text of several lines as [`lines`] has it.
+pub(crate) fn push_lines(out: &mut Vec<u8>, text: &str) {
+    let mut rest = text;
+    loop {
+        let safe = safe_front(rest);
+        out.extend_from_slice(rest[..safe].as_bytes());
+        rest = &rest[safe..];
+        let Some(char) = rest.chars().next() else { return };
+        rest = &rest[char.len_utf8()..];
+        push_of_lines(out, char, || rest.starts_with('\n'));
+    }
+}
+
+/// Appends the body of a JSON string, decoded, as [`lines`] has it, and returns how much of the body that is: all,
+/// or, once `enough` bytes were added, up to the end of a line; up to any place at four times as many, unless lines
+/// have to be whole.
+pub(crate) fn push_stored_lines(out: &mut Vec<u8>, body: &[u8], enough: usize, is_by_lines: bool) -> usize {
+    const RUN: usize = 64 * 1024;
+    let most = if is_by_lines { usize::MAX } else { enough.saturating_mul(4) };
+    let (enough, most) = (enough.saturating_add(out.len()), most.saturating_add(out.len()));
+    let mut at = 0;
+    while out.len() < most {
+        let run = &body[at..body.len().min(at + RUN)];
+        let plain = push_printable(out, run);
+        at += plain;
+        let Some(&byte) = run.get(plain) else {
+            if at == body.len() {
+                break;
+            } else {
+                continue;
+            };
+        };
+        let escaped = if byte == b'\\' { body.get(at + 1) } else { None };
+        match escaped {
+            Some(b'n') => {
+                out.push(b'\n');
+                at += 2;
+                if out.len() >= enough {
+                    break;
+                }
+            }
+            Some(&(b'"' | b'\\')) => {
+                out.push(body[at + 1]);
+                at += 2;
+            }
+            Some(b't') => {
+                out.extend_from_slice(b"    ");
+                at += 2;
+            }
+            _ if byte < 0x80 => at += push_odd(out, &body[at..]),
+            _ => at += push_beyond_ascii(out, &body[at..]),
+        }
+    }
+    at
+}
+
+/// Appends the character at the front of the body of a JSON string, one of the rarer ones. Returns its length there.
+#[cold]
+fn push_odd(out: &mut Vec<u8>, body: &[u8]) -> usize {
+    let (char, length) = match body {
+        // Text that is valid JSON has only escapes here.
+        [byte, ..] if *byte != b'\\' => (char::from(*byte), 1),
+        _ => front_char(body),
+    };
+    const ESCAPE: usize = 6;
+    let after = &body[length..body.len().min(length + ESCAPE)];
+    push_of_lines(out, char, || matches!(front_char(after), ('\n', _)));
+    length
+}
+
+/// Returns the character of the escape, or of the control character, at the front of the body of a JSON string, and
+/// its length there.
+fn front_char(body: &[u8]) -> (char, usize) {
+    let mut parts = StringParts::new(body);
+    match parts.next() {
+        Some(StringPart::Char(char)) => (char, body.len() - parts.rest().len()),
+        Some(StringPart::Surrogate(_)) => (char::REPLACEMENT_CHARACTER, body.len() - parts.rest().len()),
+        Some(StringPart::Plain(bytes)) => (bytes.first().map_or('\0', |&byte| char::from(byte)), 1),
+        None => ('\0', 0),
+    }
+}
+
+/// Appends the characters beyond ASCII at the front of a text in UTF-8, with U+FFFD for what is none. Returns how many
+/// bytes they take.
+fn push_beyond_ascii(out: &mut Vec<u8>, bytes: &[u8]) -> usize {
+    const MANY: usize = 4096;
+    let mut end = bytes.iter().take(MANY).take_while(|byte| !byte.is_ascii()).count();
+    if end == MANY {
+        // Not within a character; a longer row of continuation bytes is bad UTF-8 anyway.
+        let is_start = |back: &usize| bytes.get(end - back).is_none_or(|byte| byte & 0xc0 != 0x80);
+        end -= (0..4).find(is_start).unwrap_or(0);
+    }
+    for chunk in bytes[..end].utf8_chunks() {
+        let valid = chunk.valid();
+        if valid.chars().any(is_unsafe) {
+            valid.chars().for_each(|char| push_of_lines(out, char, || false));
+        } else {
+            out.extend_from_slice(valid.as_bytes());
+        }
+        if !chunk.invalid().is_empty() {
+            out.extend_from_slice("\u{fffd}".as_bytes());
+        }
+    }
+    end
+}
+
+/// Appends a character of a text of several lines.
+fn push_of_lines(out: &mut Vec<u8>, char: char, is_before_line_end: impl FnOnce() -> bool) {
+    match char {
+        '\n' => out.push(b'\n'),
+        '\t' => out.extend_from_slice(b"    "),
+        '\r' if is_before_line_end() => {}
+        _ => {
+            let mut shown = String::new();
+            push(&mut shown, char);
+            out.extend_from_slice(shown.as_bytes());
+        }
     }
 }
 
@@ -107,7 +227,7 @@ fn push(out: &mut String, char: char) {
     // Writing to a string cannot fail.
     let _ = match char {
         _ if !is_unsafe(char) => out.write_char(char),
-        _ if is_stand_in(char) => out.write_char(char::REPLACEMENT_CHARACTER),
+        _ if is_lone_surrogate(char) => out.write_char(char::REPLACEMENT_CHARACTER),
         '\n' => out.write_str("\\n"),
         '\r' => out.write_str("\\r"),
         '\t' => out.write_str("\\t"),
@@ -119,7 +239,7 @@ fn push(out: &mut String, char: char) {
 /// Returns whether a terminal might do anything with a character but show it.
 fn is_unsafe(char: char) -> bool {
     char.is_control()
-        || is_stand_in(char)
+        || is_lone_surrogate(char)
         || matches!(char,
             '\u{61c}' | '\u{200e}' | '\u{200f}' // direction marks
             | '\u{2028}' | '\u{2029}' // line and paragraph separators
@@ -129,7 +249,8 @@ fn is_unsafe(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{json, line, lines, text};
+    use super::{json, line, lines, push_lines, push_stored_lines, text};
+    use crate::core::json::text::{decode, trim_line_ends};
 
     #[test]
     fn characters_that_a_terminal_obeys_are_escaped() {
@@ -144,5 +265,80 @@ mod tests {
     fn safe_text_is_not_copied() {
         assert!(matches!(line("naïve 日本語 🙂"), std::borrow::Cow::Borrowed(_)));
         assert!(matches!(text("\tשלום\u{200f}!\n"), std::borrow::Cow::Borrowed(_)));
+    }
+
+    /// Pieces of the body of a string, alone or together odd or not.
+    const PIECES: [&[u8]; 34] = [
+        b"a",
+        b" ",
+        b"words of some length",
+        b"~",
+        b"\\n",
+        b"\\n",
+        b"\\n\\n",
+        b"\\r",
+        b"\\r\\n",
+        b"\\t",
+        b"\\\"",
+        b"\\\\",
+        b"\\/",
+        b"\\b",
+        b"\\u000a",
+        b"\\u000A",
+        b"\\u000d",
+        b"\\u0009",
+        b"\\u001b",
+        b"\\u007f",
+        b"\\u202e",
+        b"\\ud83d\\ude42",
+        b"\\ud83d",
+        b"\\ude42",
+        b"\x7f",
+        "é".as_bytes(),
+        "日本".as_bytes(),
+        "\u{202e}".as_bytes(),
+        "\u{85}".as_bytes(),
+        "🙂".as_bytes(),
+        b"\xe6\x97",
+        b"\x80",
+        b"\xf0\x9f\x99",
+        b"\xff",
+    ];
+
+    #[test]
+    fn stored_lines_are_the_lines_of_the_decoded_text() {
+        let mut state = 7_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 40).unwrap() % below
+        };
+        for _ in 0..6_000 {
+            // Some have nothing that is ASCII.
+            let (front, count) = (if next(8) == 0 { 25 } else { 0 }, next(20));
+            let mut piece = |_| PIECES[front + next(PIECES.len() - front)];
+            let mut body: Vec<u8> = (0..count).flat_map(&mut piece).copied().collect();
+            if next(100) == 0 {
+                // Longer than what is looked at together.
+                body = body.repeat(1 + next(400));
+            }
+            let text = decode(&body);
+            let trimmed = trim_line_ends(&body);
+            assert_eq!(decode(trimmed), text.trim_end_matches('\n'), "{text:?}");
+            let expected = lines(&text);
+            let mut out = Vec::new();
+            push_lines(&mut out, &text);
+            assert!(out == expected.as_bytes(), "{text:?}");
+            for (enough, is_by_lines) in [(usize::MAX, false), (1 + next(40), false), (1 + next(40), true)] {
+                let (mut out, mut all, mut rest) = (Vec::new(), Vec::new(), &body[..]);
+                while !rest.is_empty() {
+                    let done = push_stored_lines(&mut out, rest, enough, is_by_lines);
+                    assert!(done > 0);
+                    rest = &rest[done..];
+                    assert!(!is_by_lines || rest.is_empty() || out.ends_with(b"\n"));
+                    all.append(&mut out);
+                }
+                assert!(all == expected.as_bytes(), "{enough} {text:?} {:?}", String::from_utf8_lossy(&all));
+            }
+        }
     }
 }

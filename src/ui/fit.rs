@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use memchr::memrchr;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -98,25 +99,77 @@ pub(crate) fn fold(
             continue;
         }
         let hang = hang.unwrap_or_else(|| indent(content)).min(columns / 2);
-        let mut row = FoldedRow::default();
-        for piece in pieces(content) {
-            if row.takes(piece, columns) {
-                continue;
-            }
-            let rest = row.split(piece);
-            row = row.end(hang, out)?;
-            // The rest is one word, which may be too long for the indented row.
-            for piece in pieces(&rest) {
-                if !row.takes(piece, columns) {
-                    row = row.end(hang, out)?;
-                    row.push(piece);
-                }
-            }
+        match is_printable(content) {
+            true => fold_printable(line, content.len(), columns, hang, out)?,
+            false => fold_clusters(line, content.len(), columns, hang, out)?,
         }
-        row.text.push_str(&line[content.len()..]);
-        out(&row.text)?;
     }
     Ok(())
+}
+
+/// Folds a line as [`fold`] does; its content has this length.
+fn fold_clusters(
+    line: &str,
+    length: usize,
+    columns: usize,
+    hang: usize,
+    out: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut row = FoldedRow::default();
+    for piece in pieces(&line[..length]) {
+        if row.takes(piece, columns) {
+            continue;
+        }
+        let rest = row.split(piece);
+        row = row.end(hang, out)?;
+        // The rest is one word, which may be too long for the indented row.
+        for piece in pieces(&rest) {
+            if !row.takes(piece, columns) {
+                row = row.end(hang, out)?;
+                row.push(piece);
+            }
+        }
+    }
+    row.text.push_str(&line[length..]);
+    out(&row.text)
+}
+
+fn is_printable(text: &str) -> bool {
+    // Compilers make vector instructions of this.
+    text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
+}
+
+/// Folds a line as [`fold_clusters`] does, by arithmetic: its content is printable ASCII, where each character is a
+/// column.
+fn fold_printable(
+    line: &str,
+    length: usize,
+    columns: usize,
+    hang: usize,
+    out: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    let bytes = &line.as_bytes()[..length];
+    let mut row = String::new();
+    let mut start = 0;
+    loop {
+        let word = start + bytes[start..].iter().take_while(|&&byte| byte == b' ').count();
+        // Blanks before the first word of a continued row are dropped.
+        let first = if start == 0 { start } else { word };
+        // The first character of a word always has room.
+        let end = (word + 1).max(first + columns.saturating_sub(row.len()));
+        if end >= length {
+            row.push_str(&line[first..]);
+            return out(&row);
+        }
+        let gap = memrchr(b' ', &bytes[word..end]).map(|at| word + at + 1);
+        let cut = if bytes[end] == b' ' { end } else { gap.unwrap_or(end) };
+        row.push_str(if gap == Some(cut) { line[first..cut].trim_end_matches(' ') } else { &line[first..cut] });
+        row.push('\n');
+        out(&row)?;
+        row.clear();
+        row.extend(std::iter::repeat_n(' ', hang));
+        start = cut;
+    }
 }
 
 /// Returns a short text folded.
@@ -238,7 +291,7 @@ pub(crate) fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'
 
 #[cfg(test)]
 mod tests {
-    use super::{Shrink, cut, fold, folded, share, width};
+    use super::{Shrink, cut, fold, fold_clusters, fold_printable, folded, share, width};
 
     #[test]
     fn cuts_by_columns() {
@@ -301,6 +354,33 @@ mod tests {
             let folded = folded(text, Some(columns), hang);
             assert!(folded.lines().all(|row| width(row) <= columns), "{folded:?} in {columns}");
             assert_eq!(words(&folded), words(text), "{columns}");
+        }
+    }
+
+    #[test]
+    fn printable_lines_are_folded_as_all_others() {
+        let mut state = 3_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 40).unwrap() % below
+        };
+        for _ in 0..20_000 {
+            let line: String =
+                (0..next(24)).map(|_| [" ", " ", "   ", "a", "bc", "- ", "longer", "~"][next(8)]).collect();
+            let (columns, end) = (1 + next(20), ["\n", ""][next(2)]);
+            let (hang, text) = (next(columns / 2 + 1), format!("{line}{end}"));
+            let (mut rows, mut expected) = (Vec::new(), Vec::new());
+            let mut add = |row: &str| {
+                rows.push(row.to_owned());
+                Ok(())
+            };
+            fold_printable(&text, line.len(), columns, hang, &mut add).unwrap();
+            let mut add = |row: &str| {
+                expected.push(row.to_owned());
+                Ok(())
+            };
+            fold_clusters(&text, line.len(), columns, hang, &mut add).unwrap();
+            assert_eq!(rows, expected, "{text:?} in {columns} with {hang}");
         }
     }
 

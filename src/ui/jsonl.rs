@@ -1,11 +1,11 @@
-//! Rows of JSON Lines, made on several threads and written in order. The bytes are the same for any
-//! number of threads; threads themselves are started only in [`crate::parallel`].
+//! Rows of JSON Lines, which may be made on several threads ([`super::in_order`]).
 
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::in_order;
 use super::json::{self, StoredTime, TreeRow};
 use super::output::Output;
 use crate::core::entry::{Kind, Role};
@@ -15,7 +15,6 @@ use crate::core::search::{Excerpt, Query};
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::time::Stamp;
-use crate::parallel::Pool;
 
 /// Makes rows on any number of threads. Only one of them reads bodies at a time.
 #[derive(Debug)]
@@ -142,8 +141,6 @@ impl<'b, 's> JsonlRows<'b, 's> {
 
 /// How many rows a thread makes at once.
 const CHUNK: usize = 512;
-/// How many chunks each thread may be ahead of the output.
-const AHEAD: usize = 3;
 
 /// Makes `count` rows on up to `jobs` threads and writes them in order. `make` adds a range of rows to a
 /// buffer; those before an error are written too.
@@ -156,24 +153,8 @@ pub(crate) fn write<E: From<io::Error> + Send>(
     jobs: usize,
     make: impl Fn(Range<usize>, &mut Vec<u8>) -> std::result::Result<(), E> + Sync,
 ) -> std::result::Result<(), E> {
-    let chunks = count.div_ceil(CHUNK);
-    let jobs = jobs.min(chunks);
-    let spare = Mutex::<Vec<Vec<u8>>>::default();
-    let spare = || spare.lock().unwrap_or_else(PoisonError::into_inner);
-    let worker = || {
-        |chunk: usize| {
-            let mut buffer = spare().pop().unwrap_or_default();
-            let made = make(chunk * CHUNK..count.min((chunk + 1) * CHUNK), &mut buffer);
-            (buffer, made)
-        }
-    };
-    Pool::new(jobs, jobs * AHEAD).run(chunks, worker, |_, (mut buffer, made)| {
-        output.put(&buffer)?;
-        made?;
-        buffer.clear();
-        spare().push(buffer);
-        Ok(())
-    })
+    let worker = || |chunk: usize, out: &mut Vec<u8>| make(chunk * CHUNK..count.min((chunk + 1) * CHUNK), out);
+    in_order::write(output, count.div_ceil(CHUNK), jobs, worker, |_, _, ()| Ok(()))
 }
 
 #[cfg(test)]

@@ -5,14 +5,19 @@
 use std::borrow::Cow;
 use std::io;
 
-use super::context::{self, NamedFact, PartKind, parts, title_words};
+use memchr::{memchr, memchr_iter};
+
+use super::context::{self, NamedFact, title_words};
 use super::escape;
 use super::output::Output;
+use super::parts::{PartKind, parts};
+use super::sink::TextSink;
 use super::stats::{self, MeasuredPart};
 use crate::core::context::stats::{Size, Stats};
 use crate::core::context::{Context, message};
 use crate::core::entry::Role;
-use crate::core::json::Raw;
+use crate::core::entry::message::Message;
+use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 use crate::core::time;
 
@@ -23,8 +28,6 @@ mod shown;
 pub(crate) struct MarkdownText<'c> {
     /// Whose messages it has.
     pub context: &'c Context,
-    /// How many they are.
-    pub size: Size,
     /// What stands in a table above them.
     pub measured: Option<(MeasuredPart<'c>, Stats)>,
     /// Whether calls and results of tools are in it.
@@ -32,100 +35,131 @@ pub(crate) struct MarkdownText<'c> {
 }
 
 impl MarkdownText<'_> {
-    /// Prints it.
+    /// Prints it, made on up to `jobs` threads.
     ///
     /// # Errors
-    /// As [`message::with`], or what the system says of writing.
-    pub(crate) fn print(&self, output: &mut Output, bodies: &mut Bodies<'_>) -> anyhow::Result<()> {
+    /// As [`context::each_message`].
+    pub(crate) fn print(&self, output: &mut Output, bodies: &mut Bodies<'_>, jobs: usize) -> anyhow::Result<()> {
         let title = bodies.title()?;
         let session = bodies.session();
+        let mut size = Size::default();
+        output.hold();
+        let write = |sink: &mut TextSink<'_>, at: usize, message: Message<'_>| {
+            self.message(sink, at + 1, session.id(self.context.messages[at].node()), message)?;
+            Ok(message::tokens(message))
+        };
+        context::each_message(output, bodies, &self.context.messages, jobs, write, |tokens| size.add(tokens))?;
+        // What they come to is known when all of them were read.
+        output.put_before(&self.head(session, &title, size)?);
+        Ok(())
+    }
+
+    /// Returns what stands above the messages.
+    fn head(&self, session: &Session, title: &str, size: Size) -> serde_json::Result<String> {
         let (leaf, state) = (self.context.leaf, &self.context.settings);
         let iso = |stamp: time::Stamp| stamp.ms().map(time::iso);
         let matter = [
             ("id", Some(session.header.id.clone())),
-            ("title", Some(title.clone()).filter(|title| !title.is_empty())),
+            ("title", Some(title.to_owned()).filter(|title| !title.is_empty())),
             ("model", state.models.get("default").cloned()),
             ("created", iso(session.header.stamp)),
             ("updated", leaf.and_then(|leaf| iso(session.stamp(leaf)))),
         ];
-        output.text("---\n")?;
+        let mut out = "---\n".to_owned();
         for (name, value) in matter {
             // A JSON string is one of YAML.
             let value = serde_json::to_string(&value.as_deref().map(escape::line))?;
-            output.text(&format!("{name}: {value}\n"))?;
+            out.push_str(&format!("{name}: {value}\n"));
         }
-        let title = if title.is_empty() { "(no name)" } else { &title };
-        output.text(&format!("---\n\n# {}\n\n", inline(title)))?;
-        output.text(&list(&context::facts(leaf.map(|leaf| session.id(leaf)), state, self.size)))?;
+        let title = if title.is_empty() { "(no name)" } else { title };
+        out.push_str(&format!("---\n\n# {}\n\n", inline(title)));
+        out.push_str(&list(&context::facts(leaf.map(|leaf| session.id(leaf)), state, size)));
         if let Some((part, stats)) = &self.measured {
-            output.text("## Statistics\n\n")?;
-            output.text(&list(&stats::facts(session, *part, stats)))?;
-            output.text(&table(stats))?;
-            output.text(&list(&stats::usage(stats, *part)))?;
+            out.push_str("## Statistics\n\n");
+            out.push_str(&list(&stats::facts(session, *part, stats)));
+            out.push_str(&table(stats));
+            out.push_str(&list(&stats::usage(stats, *part)));
         }
-        let mut scratch = Vec::new();
-        for (at, item) in self.context.messages.iter().enumerate() {
-            let id = session.id(item.node());
-            message::with(bodies, item, &mut scratch, |message| self.message(output, at + 1, id, message))??;
-        }
-        Ok(())
+        Ok(out)
     }
 
-    /// Prints a message, unless it has nothing but what is left out.
-    fn message(&self, output: &mut Output, number: usize, id: &str, message: Raw<'_>) -> io::Result<()> {
+    /// Adds a message, unless it has nothing but what is left out.
+    fn message(&self, sink: &mut TextSink<'_>, number: usize, id: &str, message: Message<'_>) -> io::Result<()> {
         if !self.has_tools && message.get_str("role").as_deref() == Role::ToolResult.name() {
             return Ok(());
         }
         let mut title = Some(format!("## {number} {} - {}\n\n", inline(&title_words(message).1), inline(id)));
         let mut is_cut = false;
-        parts(message, &mut |kind, text| {
-            let text = text.trim_end_matches('\n');
+        parts(message, &mut |kind, part| {
             if kind == PartKind::Call && !self.has_tools {
                 is_cut = true;
                 return Ok(());
             }
-            if text.is_empty() {
+            if part.is_empty() {
                 return Ok(());
             }
-            output.text(&title.take().unwrap_or_default())?;
-            if kind == PartKind::Words { quote(output, text) } else { fenced(output, "", &escape::lines(text)) }
+            sink.text(&title.take().unwrap_or_default());
+            sink.whole(
+                part,
+                |sink, text| if kind == PartKind::Words { quote(sink, text) } else { fenced(sink, "", text) },
+            )
         })?;
-        output.text(&title.filter(|_| !is_cut).unwrap_or_default())
+        sink.text(&title.filter(|_| !is_cut).unwrap_or_default());
+        Ok(())
     }
 }
 
-/// Prints words in a block quote, as they are if a reader sees all of them.
-fn quote(output: &mut Output, text: &str) -> io::Result<()> {
-    let text = escape::lines(text);
-    if !shown::is_all_shown(&text) {
-        return fenced(output, "> ", &text);
+/// Adds words in a block quote, as they are if a reader sees all of them.
+fn quote(sink: &mut TextSink<'_>, text: &str) -> io::Result<()> {
+    if !shown::is_all_shown(text) {
+        return fenced(sink, "> ", text);
     }
-    for line in text.split('\n') {
-        push(output, "> ", line)?;
-    }
-    output.text("\n")
+    push(sink, "> ", text)?;
+    sink.text("\n");
+    Ok(())
 }
 
-/// Prints a line after a mark, which ends with no blank.
-fn push(output: &mut Output, mark: &str, line: &str) -> io::Result<()> {
-    output.text(if line.is_empty() { mark.trim_end() } else { mark })?;
-    output.text(line)?;
-    output.text("\n")
+/// Adds lines, each after a mark, which ends with no blank.
+fn push(sink: &mut TextSink<'_>, mark: &str, text: &str) -> io::Result<()> {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    for end in memchr_iter(b'\n', bytes).chain([bytes.len()]) {
+        let line = &bytes[start..end];
+        start = end + 1;
+        let mark = if line.is_empty() { mark.trim_end() } else { mark };
+        sink.bytes.extend_from_slice(mark.as_bytes());
+        sink.bytes.extend_from_slice(line);
+        sink.bytes.push(b'\n');
+        sink.settle()?;
+    }
+    Ok(())
 }
 
-/// Prints a text in a fence that is longer than any row of backticks in it.
-fn fenced(output: &mut Output, mark: &str, text: &str) -> io::Result<()> {
-    let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    push(output, mark, &fence)?;
+/// Adds a text in a fence that is longer than any row of backticks in it.
+fn fenced(sink: &mut TextSink<'_>, mark: &str, text: &str) -> io::Result<()> {
+    let fence = "`".repeat(longest_row(text.as_bytes(), b'`').max(2) + 1);
+    push(sink, mark, &fence)?;
     if mark.is_empty() {
-        output.text(text)?;
-        output.text("\n")?;
+        sink.long(text.as_bytes())?;
+        sink.text("\n");
     } else {
-        text.split('\n').try_for_each(|line| push(output, mark, line))?;
+        push(sink, mark, text)?;
     }
-    push(output, mark, &fence)?;
-    output.text("\n")
+    push(sink, mark, &fence)?;
+    sink.text("\n");
+    Ok(())
+}
+
+/// Returns the length of the longest row of a byte.
+fn longest_row(text: &[u8], byte: u8) -> usize {
+    let mut longest = 0;
+    let mut rest = text;
+    while let Some(start) = memchr(byte, rest) {
+        let row = rest[start..].iter().take_while(|&&other| other == byte).count();
+        longest = longest.max(row);
+        rest = &rest[start + row..];
+    }
+    longest
 }
 
 /// Returns facts as a list.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde::Serialize;
-use tempfile::SpooledTempFile;
+use tempfile::{SpooledData, SpooledTempFile};
 
 use super::escape;
 
@@ -24,6 +24,9 @@ const KEPT: usize = 256 * 1024;
 /// How many bytes are written at once.
 const BUFFER: usize = 128 * 1024;
 
+/// How many bytes are held back at once; more than that, as threads make them, go on without a copy.
+const HELD_BUFFER: usize = 32 * 1024;
+
 /// Stdout, or what is to go there later. A closed pipe is an error here and a success in `main`.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -31,23 +34,29 @@ pub(crate) struct Output {
     stream: Option<BufWriter<io::StdoutLock<'static>>>,
     is_terminal: bool,
     held: Option<BufWriter<SpooledTempFile>>,
+    /// What stands before all that is held.
+    front: Vec<u8>,
 }
 
 /// What was printed to be written later, as a thread does for the one that has stdout.
 #[derive(Debug)]
-pub(crate) struct Kept(SpooledTempFile);
+pub(crate) struct Kept {
+    front: Vec<u8>,
+    rest: SpooledTempFile,
+}
 
 impl Output {
     /// Locks stdout.
     pub(crate) fn new() -> Self {
         let stdout = io::stdout().lock();
         let is_terminal = stdout.is_terminal();
-        Self { stream: Some(BufWriter::with_capacity(BUFFER, stdout)), is_terminal, held: None }
+        Self { stream: Some(BufWriter::with_capacity(BUFFER, stdout)), is_terminal, held: None, front: Vec::new() }
     }
 
     /// Keeps all that is printed, for an output that is a terminal or not.
     pub(crate) fn later(is_terminal: bool) -> Self {
-        Self { stream: None, is_terminal, held: Some(BufWriter::new(SpooledTempFile::new(KEPT))) }
+        let held = Some(BufWriter::new(SpooledTempFile::new(KEPT)));
+        Self { stream: None, is_terminal, held, front: Vec::new() }
     }
 
     /// Returns what was kept.
@@ -56,7 +65,7 @@ impl Output {
     /// [`io::Error`] of a temporary file.
     pub(crate) fn kept(self) -> io::Result<Kept> {
         let held = self.held.map(BufWriter::into_inner).transpose().map_err(io::IntoInnerError::into_error)?;
-        Ok(Kept(held.unwrap_or_else(|| SpooledTempFile::new(0))))
+        Ok(Kept { front: self.front, rest: held.unwrap_or_else(|| SpooledTempFile::new(0)) })
     }
 
     /// Writes what was kept elsewhere.
@@ -64,14 +73,12 @@ impl Output {
     /// # Errors
     /// [`io::Error`] of the output, or of a temporary file.
     pub(crate) fn add(&mut self, kept: Kept) -> io::Result<()> {
-        let Kept(mut file) = kept;
-        file.seek(SeekFrom::Start(0))?;
+        self.put(&kept.front)?;
         match (&mut self.held, &mut self.stream) {
-            (Some(held), _) => io::copy(&mut file, held),
-            (None, Some(stream)) => io::copy(&mut file, stream),
-            (None, None) => Ok(0),
-        }?;
-        Ok(())
+            (Some(held), _) => copy(kept.rest, held),
+            (None, Some(stream)) => copy(kept.rest, stream),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Returns whether stdout is a terminal.
@@ -83,7 +90,7 @@ impl Output {
     /// half of a JSON text.
     pub(crate) fn hold(&mut self) {
         if self.held.is_none() {
-            self.held = Some(BufWriter::with_capacity(BUFFER, SpooledTempFile::new(HELD)));
+            self.held = Some(BufWriter::with_capacity(HELD_BUFFER, SpooledTempFile::new(HELD)));
         }
     }
 
@@ -93,6 +100,11 @@ impl Output {
     /// [`io::Error`] of the output.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.put(text.as_bytes())
+    }
+
+    /// Puts escaped text before all that is held back.
+    pub(crate) fn put_before(&mut self, text: &str) {
+        self.front.splice(..0, text.bytes());
     }
 
     /// Writes bytes that have been escaped.
@@ -156,7 +168,8 @@ impl Output {
             && let Some(held) = self.held.take()
         {
             let held = held.into_inner().map_err(io::IntoInnerError::into_error)?;
-            self.add(Kept(held))?;
+            let front = std::mem::take(&mut self.front);
+            self.add(Kept { front, rest: held })?;
         }
         self.flush()
     }
@@ -183,6 +196,18 @@ impl Output {
     /// [`io::Error`] of the output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.release()
+    }
+}
+
+/// Copies all of a temporary file. Where it is one of the system's, the system may do it without a copy in memory,
+/// which the standard library finds out by the types.
+fn copy<W: Write>(file: SpooledTempFile, to: &mut W) -> io::Result<()> {
+    match file.into_inner() {
+        SpooledData::InMemory(bytes) => to.write_all(bytes.get_ref()),
+        SpooledData::OnDisk(mut file) => {
+            file.seek(SeekFrom::Start(0))?;
+            io::copy(&mut file, to).map(drop)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ import time
 import verdict
 from scenarios import SESSION
 
-SCENARIOS = ("label", "migrate --backup", "branch", "label into version 1")
+SCENARIOS = ("label", "migrate --backup", "branch", "check --fix", "label into version 1")
 WRITERS = "two writers"
 # A round of two writers, in runs.
 ROUND = 50

@@ -1,8 +1,9 @@
 // The test: what we write, the agents open; what they write, we open. Run by run.sh.
 //
-// usage: interop.ts BIN AGENTS WORK
+// usage: interop.ts BIN AGENTS WORK DAMAGED
 //   AGENTS  the folder in which the agents are installed
 //   WORK    an empty folder for all files
+//   DAMAGED a folder of damaged files, as `mended.ts` takes them
 //
 // Exit 0: all passed; 3: some failed.
 import fs from "node:fs";
@@ -14,10 +15,11 @@ import { effects, inputs, recorded } from "./effects.ts";
 import { forks } from "./forks.ts";
 import { generate } from "./generate.ts";
 import { agree, compare, goesOn } from "./laws.ts";
+import { mendedFiles } from "./mended.ts";
 import { Random } from "./random.ts";
 import { apis, plain } from "./sent.ts";
 import { play } from "./theirs.ts";
-import { agents, checks, emptyFolder, fresh, installed, sender, type Source, source, tool, work } from "./world.ts";
+import { agents, checks, damaged, emptyFolder, fresh, installed, sender, shortPath, type Source, source, tool, work } from "./world.ts";
 
 const commands = { migrate: migrating, label: labelling, navigate: navigating, branch: branching };
 
@@ -33,6 +35,7 @@ async function main(): Promise<boolean> {
   await checks.within("in use", "omp", inUse);
   await sent(sources);
   await effect();
+  await mended();
   return checks.report();
 }
 
@@ -114,6 +117,28 @@ async function effect() {
       }
     });
   }
+}
+
+/** Damaged files, mended: every entry that is left is there, and the context is what it was, less what is lost. */
+async function mended() {
+  const group = "mended files";
+  const others: string[] = [];
+  let count = 0;
+  for (const file of mendedFiles(damaged, emptyFolder(), tool, 60)) {
+    for (const agent of agents) {
+      const what = `${file.name}, ${agent.name} in ${shortPath(file.mended)}`;
+      await checks.within(group, what, async () => {
+        const seen = await file.seenBy(agent);
+        checks.same(group, `${what}, missing`, seen.missing, []);
+        checks.holds(group, `${what}, bytes`, seen.isKept);
+        if (!file.isBranched) checks.same(group, `${what}, context`, seen.context, "same");
+        else if (seen.context !== "same") others.push(what);
+        count += 1;
+      });
+    }
+  }
+  // Nothing says on which branch some lost lines were.
+  checks.holds(group, `few contexts differ: ${others.join(", ")}`, count > 0 && others.length * 20 < count);
 }
 
 // The agents leave timers behind, so the end is said. (1 is what bun itself ends with when something breaks down.)

@@ -12,7 +12,7 @@
 # Prints a line a group of checks, and last `N passed, N failed`. Exit 0: all passed; 1: some failed,
 # the files in question are kept for a day; 2: could not run.
 #
-# Needs npm, Node.js and Linux on x86-64.
+# Needs cargo, npm, Node.js and Linux on x86-64.
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -33,16 +33,22 @@ main() {
 
   find "$folder" -maxdepth 1 -name 'run.*' -mmin +1440 -exec rm -rf -- {} +
   work=$(mktemp -d -- "$folder/run.XXXXXX")
-  mkdir -- "$work/home" "$work/tmp"
+  mkdir -- "$work/home" "$work/tmp" "$work/damaged"
+  damaged_files >"$work/damaged.log" 2>&1 || cannot "cannot make damaged files: $(tail -n 5 "$work/damaged.log")"
   # The agents get a home of their own: they keep logs and traces of sessions there.
   watched 600 env -i PATH="$PATH" HOME="$work/home" TMPDIR="$work/tmp" LC_ALL=C.UTF-8 TZ=UTC NO_COLOR=1 \
-    "$bun" --no-install "$here/interop.ts" "$bin" "$folder" "$work" || code=$?
+    "$bun" --no-install "$here/interop.ts" "$bin" "$folder" "$work" "$work/damaged" || code=$?
   case $code in
     0) ;;
     3) failed=yes && exit 1 ;;
     124 | 137) cannot "stopped after 10 minutes" ;;
     *) cannot "the test broke down" ;;
   esac
+}
+
+# The generator of damaged files is a part of the Rust tests.
+damaged_files() {
+  (cd "$package" && DAMAGED_FOLDER=$work/damaged cargo test --locked --test suite damaged_files_are_the_same_each_time)
 }
 
 # shellcheck disable=SC2317 # called by the trap
@@ -58,5 +64,5 @@ finish() {
 trap finish EXIT
 trap 'exit 2' INT TERM HUP
 
-needs "npm nodejs util-linux coreutils" npm node flock timeout
+needs "cargo npm nodejs util-linux coreutils" cargo npm node flock timeout
 main "${1:--}"

@@ -7,8 +7,8 @@ import { Random } from "./random.ts";
 import { Sender } from "./sent.ts";
 import { Tool } from "./tool.ts";
 
-const [bin, installed, work] = process.argv.slice(2);
-export { installed, work };
+const [bin, installed, work, damaged] = process.argv.slice(2);
+export { damaged, installed, work };
 
 export const tool = new Tool(bin, path.join(work, "home"));
 export const omp = await Agent.load("omp", installed, work);
@@ -17,7 +17,7 @@ export const agents = [omp, pi];
 export const sender = new Sender(pi, installed);
 export const checks = new Checks([
   ...["read version 1", "read version 2", "read version 3", "migrate", "label", "navigate", "branch"],
-  ...["written by omp", "written by pi", "forks", "in use", "sent by pi", "effects of findings"],
+  ...["written by omp", "written by pi", "forks", "in use", "sent by pi", "effects of findings", "mended files"],
 ]);
 
 /** A session to try the commands on. */

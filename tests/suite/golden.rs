@@ -16,6 +16,7 @@ use session_tree::core::context::message;
 use session_tree::core::context::stats;
 use session_tree::core::context::{self, Context};
 use session_tree::core::entry::Kind;
+use session_tree::core::entry::message::Message;
 use session_tree::core::json::Raw;
 use session_tree::core::search::{Prefilter, Query};
 use session_tree::core::session::body::Bodies;
@@ -135,7 +136,7 @@ fn messages(case: &Case, context: &Context, for_model: bool) -> Vec<Value> {
         message::write(&mut stored, &mut bodies, item).unwrap();
         if !for_model {
             out.push(serde_json::from_slice(&stored).unwrap());
-        } else if message::write_for_model(&mut sent, Raw::new(&stored)) {
+        } else if message::write_for_model(&mut sent, Message::made(Raw::new(&stored))) {
             out.push(serde_json::from_slice(&sent).unwrap());
         }
     }

@@ -14,7 +14,7 @@ use crate::core::search::Query;
 use crate::core::session::body::Bodies;
 use crate::core::tree::follow::{FollowedSession, Look, NewRow};
 use crate::core::tree::view::{Search, View};
-use crate::ui::entry::speaker;
+use crate::ui::entry;
 use crate::ui::exit::Exit;
 use crate::ui::output::Output;
 use crate::ui::report::{AboutFile, Failure};
@@ -26,7 +26,7 @@ const PATIENCE: u32 = 4;
 pub(super) fn run(args: &TreeArgs, app: &App, query: Option<&Query>) -> Result<ExitCode> {
     world::prepare_document()?;
     let file = &args.session.session;
-    let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
+    let row = |traits: Traits, words: &str| entry::searched(&app.screen, traits, words);
     let search = query.map(|query| Search { query, row: &row, step: &|| {} });
     let view = View { filter: args.filter, period: args.period(), search, ..View::default() };
     let words = |traits: Traits| view.keeps(traits, true);

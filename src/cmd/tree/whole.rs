@@ -95,10 +95,11 @@ impl Printer<'_> {
             print(&format!("{}\n", escape::line(&words)))?;
         }
         let mut is_blank = true;
-        transcript::entry(entry, &mut |part| {
+        transcript::entry(entry, width, &mut |part| {
             is_blank &= part.trim().is_empty();
-            print(part)
+            output.text(part)
         })?;
+        let mut print = |text: &str| fit::fold(text, width, None, &mut |row| output.text(row));
         if is_blank {
             print(&format!("{}\n", escape::line(&words)))?;
         }

@@ -101,7 +101,8 @@ fixes! {
     ResultWithoutId: None, "which call it answers is not known",
         r#"{"type":"message",…,"message":{"role":"toolResult","toolName":"read","content":[…]}}"#;
     OddMember: None, "what the member should be is not known", r#"{"type":"compaction",…,"summary":7}"#;
-    SecondHeader: None, "the line may be all that is left of another session",
+    SecondHeader: Safe,
+        "removes the line if it is the first header once more; saves a move after another one that is the last line; none for others, which may be all that is left of another session, and in version 1",
         r#"{"type":"session",…}
 {"type":"message",…}
 {"type":"session",…}"#;

@@ -127,15 +127,18 @@ fn odd_header(session: &Session) -> Option<&'static str> {
     let header = &session.header;
     let raw = Raw::new(&header.raw);
     let is_string = |name: &str| raw.get(name).is_some_and(|value| value.string_body().is_some());
-    // Agents use it in file names.
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
-    let is_name = header.id.starts_with(|char: char| char.is_ascii_alphanumeric()) && header.id.chars().all(is_plain);
     let oddities = [
-        (!is_name, NOT_A_NAME),
+        (!is_name(&header.id), NOT_A_NAME),
         (!is_string("cwd"), "it has no `cwd`, the folder of the project"),
         (header.stamp.ms().is_none() || !is_string("timestamp"), "its `timestamp` is not an ISO 8601 time"),
     ];
     oddities.into_iter().find_map(|(is_odd, why)| is_odd.then_some(why))
+}
+
+/// Returns whether an id can be a part of file names, in which agents use that of a session.
+pub(super) fn is_name(id: &str) -> bool {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
+    id.starts_with(|char: char| char.is_ascii_alphanumeric()) && id.chars().all(is_plain)
 }
 
 fn missing_blobs(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {

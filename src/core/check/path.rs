@@ -2,7 +2,8 @@
 //! above each cut, and how many entries are beyond. It only estimates losses; no walk elsewhere follows
 //! a repaired path.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use crate::core::entry::{Kind, Role};
 use crate::core::read::inspect::{self, LineNotes, Oddity};
@@ -121,10 +122,11 @@ impl PathCuts {
 
 /// Returns the lost entries by their ids; of several with the same id the last one counts. Where the
 /// remains have no id, it is taken to be the one that the next entry names as its parent, unless another
-/// lost entry has that.
+/// lost entry has that; or the only one that is missing, if only one has no id.
 fn lost_by_id<'a>(session: &'a Session, notes: &'a LineNotes) -> HashMap<&'a str, u32> {
     let lost = notes.lost.iter().zip(0..);
     let mut by_id: HashMap<&str, u32> = lost.filter_map(|(lost, place)| Some((lost.id.as_deref()?, place))).collect();
+    let mut named = HashSet::new();
     for (orphan, missing) in session.orphans() {
         let before = orphan.0.checked_sub(1).map_or(0, |before| session.line(NodeId(before)));
         let until = notes.lost.partition_point(|lost| lost.line < session.line(orphan));
@@ -132,9 +134,20 @@ fn lost_by_id<'a>(session: &'a Session, notes: &'a LineNotes) -> HashMap<&'a str
         let nameless = between.zip((0..until).rev()).find(|(lost, _)| lost.id.is_none());
         if let Some((_, place)) = nameless
             && let Ok(place) = u32::try_from(place)
+            && let Entry::Vacant(free) = by_id.entry(missing)
         {
-            by_id.entry(missing).or_insert(place);
+            free.insert(place);
+            named.insert(place);
         }
+    }
+    let mut nameless = notes.lost.iter().zip(0..).filter(|(lost, place)| lost.id.is_none() && !named.contains(place));
+    let mut missing = session.orphans().filter(|(_, missing)| !by_id.contains_key(missing));
+    if let (Some((lost, place)), None) = (nameless.next(), nameless.next())
+        && let Some((first, id)) = missing.next()
+        && missing.all(|(_, other)| other == id)
+        && lost.line < session.line(first)
+    {
+        by_id.insert(id, place);
     }
     by_id
 }

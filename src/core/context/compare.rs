@@ -71,7 +71,7 @@ pub fn words(bodies: &mut Bodies<'_>, item: &ContextMessage) -> Result<String> {
     // The words of the entry itself are not those of this message.
     message::with(bodies, item, &mut Vec::new(), |message| {
         let mut line = Vec::new();
-        Object::new(&mut line).str("type", "message").json("message", message.bytes());
+        Object::new(&mut line).str("type", "message").json("message", message.raw().bytes());
         let mut scan = Scan::default();
         let mut words = String::new();
         if let Ok(entry) = scan.read(&line) {

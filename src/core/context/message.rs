@@ -3,11 +3,14 @@
 //! Stored values are copied as they stand and never decoded, so their bytes may hold invalid UTF-8;
 //! whatever prints them (`ui::output`) has to replace it.
 
+use std::ops::Range;
+
 use super::content::TextPart::{self, Literal, Stored};
 use super::content::{copy, copy_time, has_text, text_block, time, user_text, with_content, write_compaction};
 use super::omp;
 use crate::core::context::ContextMessage;
 use crate::core::entry::elsewhere::TextElsewhere;
+use crate::core::entry::message::Message;
 use crate::core::entry::{Entry, Role};
 use crate::core::error::Result;
 use crate::core::json::{Object, Raw, ValueKind};
@@ -25,29 +28,62 @@ pub fn with<R>(
     bodies: &mut Bodies<'_>,
     item: &ContextMessage,
     scratch: &mut Vec<u8>,
-    each: impl FnOnce(Raw<'_>) -> R,
+    each: impl FnOnce(Message<'_>) -> R,
 ) -> Result<R> {
     if let &ContextMessage::Stored(node) = item {
-        let message = bodies.entry(node)?.message();
-        return Ok(each(message.unwrap_or(Raw::new(b"null"))));
+        return Ok(each(Message::stored(bodies.stored(node)?)));
     }
     scratch.clear();
     write(scratch, bodies, item)?;
-    let made = each(Raw::new(scratch));
+    let made = each(Message::made(Raw::new(scratch)));
     // The memory of a message of many megabytes is given back.
     scratch.shrink_to(SCRATCH);
     Ok(made)
 }
 
+/// Of messages of more bytes only one is held at a time.
+const LONG: u64 = 1024 * 1024;
+
 /// How many bytes of memory are kept for the next message.
 const SCRATCH: usize = 1024 * 1024;
+
+/// Messages that are next to each other, to be read together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MessageRun {
+    /// Their places among all.
+    pub(crate) range: Range<usize>,
+    /// Whether it is one message, of which only one is to be held at a time.
+    pub(crate) is_long: bool,
+}
+
+/// Splits messages into runs of at least so many bytes as stored.
+pub(crate) fn runs(session: &Session, items: &[ContextMessage], bytes: u64) -> Vec<MessageRun> {
+    let length = |node: NodeId| u64::from(session.nodes[node.index()].len);
+    let mut runs = Vec::new();
+    let (mut start, mut sum) = (0, 0);
+    for (at, item) in items.iter().enumerate() {
+        let edit = if let ContextMessage::Edited { edit, .. } = *item { length(edit) } else { 0 };
+        let length = length(item.node()) + edit;
+        let is_long = length > LONG;
+        if is_long && start < at {
+            runs.push(MessageRun { range: start..at, is_long: false });
+            (start, sum) = (at, 0);
+        }
+        sum += length;
+        if is_long || sum >= bytes || at + 1 == items.len() {
+            runs.push(MessageRun { range: start..at + 1, is_long });
+            (start, sum) = (at + 1, 0);
+        }
+    }
+    runs
+}
 
 /// Writes one message as agents hold it in memory.
 pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: &ContextMessage) -> Result<()> {
     let session = bodies.session();
     match *item {
         ContextMessage::Stored(node) => {
-            let entry = bodies.entry(node)?;
+            let entry = bodies.stored(node)?;
             out.extend_from_slice(entry.message().map_or(b"null", Raw::bytes));
         }
         ContextMessage::Edited { target, edit } => {
@@ -90,28 +126,24 @@ pub fn write(out: &mut Vec<u8>, bodies: &mut Bodies<'_>, item: &ContextMessage) 
 }
 
 /// Writes a message as a model gets it, and returns whether it gets it at all.
-pub fn write_for_model(out: &mut Vec<u8>, message: Raw<'_>) -> bool {
-    let get = |name: &str| message.get(name);
-    let text = |name: &str| message.get_str(name).unwrap_or_default();
-    let is = |name: &str| get(name).is_some_and(Raw::is_true);
-    match text("role").as_ref() {
-        "user" | "developer" | "assistant" | "toolResult" | "system" => {
-            if get("content").is_none_or(Raw::is_null) {
-                with_content(out, message, b"[]");
-            } else {
-                out.extend_from_slice(message.bytes());
-            }
-        }
+pub fn write_for_model(out: &mut Vec<u8>, message: Message<'_>) -> bool {
+    let [role, content, is_excluded] = message.pick(["role", "content", "excludeFromContext"]);
+    let message = message.raw();
+    let content = content.filter(|content| !content.is_null());
+    match role.and_then(Raw::str).unwrap_or_default().as_ref() {
+        "user" | "developer" | "assistant" | "toolResult" | "system" => match content {
+            None => with_content(out, message, b"[]"),
+            Some(_) => out.extend_from_slice(message.bytes()),
+        },
         "branchSummary" => summary(out, message, BRANCH),
         "compactionSummary" => summary(out, message, COMPACTION),
         "custom" | "hookMessage" => {
-            let content = get("content").filter(|content| !content.is_null());
             let content = content.map_or(b"[]".to_vec(), |content| text_block(content.bytes()));
             let mut object = Object::new(out);
             object.str("role", "user").json("content", &content);
             copy_time(&mut object, message);
         }
-        "bashExecution" | "pythonExecution" if is("excludeFromContext") => return false,
+        "bashExecution" | "pythonExecution" if is_excluded.is_some_and(Raw::is_true) => return false,
         "bashExecution" => bash(out, message),
         "pythonExecution" => python(out, message),
         "fileMention" => files(out, message),
@@ -195,7 +227,7 @@ fn custom(out: &mut Vec<u8>, entry: Entry<'_>, session: &Session, node: NodeId, 
 
 /// Estimates the tokens of a message: one for four bytes of text, and 1200 for each image. Sections of a system
 /// message and the tools that it adds count too.
-pub fn tokens(message: Raw<'_>) -> u64 {
+pub fn tokens(message: Message<'_>) -> u64 {
     const IMAGE: u64 = 1200;
     // Bytes as stored, escapes included: close enough, and nothing has to be decoded.
     let bytes = |raw: Option<Raw<'_>>| raw.map_or(0, |raw| raw.string_body().unwrap_or(raw.bytes()).len()) as u64;
@@ -208,17 +240,17 @@ pub fn tokens(message: Raw<'_>) -> u64 {
             b"summary" | b"command" | b"code" | b"output" => chars += bytes(Some(value)),
             b"content" | b"blocks" if value.kind() == ValueKind::String => chars += bytes(Some(value)),
             b"content" | b"blocks" => {
-                for block in value.elements() {
-                    let [kind, texts @ ..] = block.pick(["type", "text", "thinking", "name", "arguments"]);
+                for block in message.blocks(value) {
+                    let texts = [block.text, block.thinking, block.name, block.arguments];
                     chars += texts.into_iter().map(bytes).sum::<u64>();
-                    images += u64::from(kind.and_then(Raw::str).as_deref() == Some("image"));
+                    images += u64::from(block.kind == "image");
                 }
             }
             b"files" => chars += value.elements().map(|file| bytes(file.get("content"))).sum::<u64>(),
             _ => {}
         }
     }
-    let instructions = if is_system { TextElsewhere::of_system(message) } else { Vec::new() };
+    let instructions = if is_system { TextElsewhere::of_system(message.raw()) } else { Vec::new() };
     for text in instructions {
         match text {
             TextElsewhere::Section { text, .. } => chars += bytes(Some(text).filter(|text| !text.is_null())),
@@ -228,4 +260,30 @@ pub fn tokens(message: Raw<'_>) -> u64 {
         }
     }
     chars.div_ceil(4) + images * IMAGE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONG, runs};
+    use crate::core::context::ContextMessage;
+    use crate::core::session::sample::chain;
+
+    #[test]
+    fn runs_have_all_messages_in_order_and_a_long_one_alone() {
+        let long = "x".repeat(usize::try_from(LONG).unwrap());
+        let texts = ["short", "short", &long, &long, "short", "short", "short", &long];
+        let ids: Vec<_> = (0..texts.len()).map(|at| format!("u{at}")).collect();
+        let entries: Vec<_> = texts.iter().zip(&ids).map(|(text, id)| ("user", id.as_str(), *text)).collect();
+        let session = chain(&entries);
+        let items: Vec<_> = session.nodes().map(ContextMessage::Stored).collect();
+        let check = |count: usize, bytes: u64, expected: &str| {
+            let run = |run: super::MessageRun| format!("{:?}{}", run.range, if run.is_long { "!" } else { "" });
+            let runs: Vec<_> = runs(&session, &items[..count], bytes).into_iter().map(run).collect();
+            assert_eq!(runs.join(" "), expected);
+        };
+        check(8, u64::MAX, "0..2 2..3! 3..4! 4..7 7..8!");
+        check(8, 1, "0..1 1..2 2..3! 3..4! 4..5 5..6 6..7 7..8!");
+        check(7, 200, "0..2 2..3! 3..4! 4..6 6..7");
+        check(0, 1, "");
+    }
 }

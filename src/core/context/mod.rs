@@ -21,7 +21,7 @@ pub mod stats;
 pub mod summary;
 pub mod usage;
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub use builder::build;
 use rules::Rules;
@@ -66,7 +66,7 @@ pub enum ContextMessage {
         /// The entry with the message.
         node: NodeId,
         /// The places of the calls that are left out, among its calls.
-        calls: Rc<[usize]>,
+        calls: Arc<[usize]>,
     },
     /// omp's notebook.
     Notes(NodeId),

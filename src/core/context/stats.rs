@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use super::message;
 use super::usage::{self, Usage};
 use crate::core::context::{Context, ContextMessage, builder, held};
+use crate::core::entry::message::Message;
 use crate::core::entry::{Entry, Role, usage as recorded};
 use crate::core::error::Result;
-use crate::core::json::Raw;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::tree::walk;
@@ -85,20 +85,6 @@ pub struct RequestSize {
     pub tokens: f64,
 }
 
-/// Returns the size of messages, measured on up to `jobs` threads.
-pub(crate) fn size(bodies: &mut Bodies<'_>, items: &[ContextMessage], jobs: usize) -> Result<Size> {
-    let mut size = Size::default();
-    let mut scratch = Vec::new();
-    let stored = |item: &ContextMessage| if let ContextMessage::Stored(node) = *item { Some(node) } else { None };
-    let nodes: Vec<_> = items.iter().filter_map(stored).collect();
-    let measure = |_, entry: Entry<'_>| message::tokens(entry.message().unwrap_or(Raw::new(b"null")));
-    each(bodies.session(), &nodes, jobs, measure, |_, tokens| size.add(tokens))?;
-    for item in items.iter().filter(|item| stored(item).is_none()) {
-        size.add(message::with(bodies, item, &mut scratch, message::tokens)?);
-    }
-    Ok(size)
-}
-
 /// Measures a context on up to `jobs` threads.
 pub fn measure(bodies: &mut Bodies<'_>, context: &Context, jobs: usize) -> Result<Stats> {
     let hidden = held::hidden(bodies, context)?;
@@ -168,8 +154,8 @@ fn sums(
     let source = |node: NodeId| recorded::source(session.traits(node));
     nodes.retain(|&node| is_message(node) || source(node).is_some());
     let measure = |node, entry: Entry<'_>| {
-        let message = || entry.message().unwrap_or(Raw::new(b"null"));
-        let origin = is_message(node).then(|| Origin::of(message(), ContextMessage::Stored(node).role(session)));
+        let origin =
+            is_message(node).then(|| Origin::of(Message::stored(entry), ContextMessage::Stored(node).role(session)));
         (origin, recorded::of(entry, session.traits(node)))
     };
     let (mut usage, mut sizes) = (Usage::default(), Sizes::default());
@@ -207,7 +193,8 @@ fn each<T: Send>(
         let mut bodies = Bodies::new(session);
         let (measure, chunks) = (&measure, &chunks);
         move |at: usize| -> Result<Vec<T>> {
-            chunks[at].iter().map(|&node| Ok(measure(node, bodies.entry(node)?))).collect()
+            bodies.read_ahead(chunks[at].iter().copied());
+            chunks[at].iter().map(|&node| Ok(measure(node, bodies.stored(node)?))).collect()
         }
     };
     Pool::new(jobs, jobs * AHEAD).run(chunks.len(), worker, |at, made| {
@@ -237,7 +224,7 @@ struct Origin {
 }
 
 impl Origin {
-    fn of(message: Raw<'_>, role: &'static str) -> Self {
+    fn of(message: Message<'_>, role: &'static str) -> Self {
         let name = origin(role).and_then(|member| message.get_str(member)).filter(|name| !name.is_empty());
         Self { role, name: name.map(|name| name.into_owned()), tokens: message::tokens(message) }
     }

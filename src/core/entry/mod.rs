@@ -6,6 +6,7 @@
 
 pub mod elsewhere;
 pub mod header;
+pub mod message;
 pub mod preview;
 pub mod prompt;
 pub mod usage;
@@ -42,7 +43,9 @@ pub enum BlockKind {
 #[derive(Clone, Copy, Debug, Default)]
 struct BlockSpans {
     kind: BlockKind,
+    whole: Span,
     text: Span,
+    thinking: Span,
     id: Span,
     name: Span,
     arguments: Span,
@@ -207,9 +210,10 @@ impl Scan {
     fn block(cursor: &mut Cursor<'_>) -> Result<BlockSpans, SyntaxError> {
         let mut block = BlockSpans::default();
         if cursor.peek() != Some(b'{') {
-            cursor.value()?;
+            block.whole = cursor.value()?;
             return Ok(block);
         }
+        let start = cursor.position();
         cursor.begin_object()?;
         let mut first = true;
         while let Some(key) = cursor.next_member(&mut first)? {
@@ -224,6 +228,7 @@ impl Scan {
                     };
                 }
                 b"text" => block.text = cursor.value()?,
+                b"thinking" => block.thinking = cursor.value()?,
                 b"id" => block.id = cursor.value()?,
                 b"name" => block.name = cursor.value()?,
                 b"arguments" => block.arguments = cursor.value()?,
@@ -231,6 +236,7 @@ impl Scan {
                 _ => drop(cursor.value()?),
             }
         }
+        block.whole = Span::new(start, cursor.position());
         Ok(block)
     }
 }

@@ -70,6 +70,15 @@ pub(super) fn plain_front(bytes: &[u8; 16]) -> usize {
     (ends.to_bitmask() | 1 << 16).trailing_zeros() as usize
 }
 
+/// Returns the number of bytes before the first one that is neither printable ASCII nor stands for itself in a string.
+#[inline(always)]
+pub(super) fn printable_front(bytes: &[u8; 16]) -> usize {
+    let bytes = u8x16::new(*bytes);
+    let printable = bytes.max(u8x16::splat(b' ')).simd_eq(bytes) & bytes.min(u8x16::splat(b'~')).simd_eq(bytes);
+    let ends = !printable | bytes.simd_eq(u8x16::splat(b'\\'));
+    (ends.to_bitmask() | 1 << 16).trailing_zeros() as usize
+}
+
 /// Returns the place of the first quote. Most are near, which costs a search of everything more than these bytes.
 #[inline]
 pub(super) fn find_quote(bytes: &[u8]) -> Option<usize> {

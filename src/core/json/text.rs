@@ -20,8 +20,8 @@ pub(crate) fn decode(raw: &[u8]) -> Cow<'_, str> {
 }
 
 /// The first of the characters that stand for the 2048 lone surrogates in ids: the last ones that Unicode leaves
-/// for private use.
-const STAND_IN: u32 = 0x10_f800;
+/// for private use. An id that has one of these itself is taken for one with a lone surrogate; no agent makes such.
+const LONE_SURROGATES: u32 = 0x10_f800;
 
 /// Decodes the body of an id as [`decode`] does, but different ids stay different: a character for private use
 /// stands for each lone surrogate. [`push_json_id`] writes it back, and [`shown_id`] is what people see.
@@ -29,18 +29,18 @@ pub(crate) fn decode_id(raw: &[u8]) -> Cow<'_, str> {
     if !raw.contains(&b'\\') {
         return lossy(raw);
     }
-    Cow::Owned(decoded(raw, |lone| char::from_u32(STAND_IN + (lone & 0x7ff)).unwrap_or(REPLACEMENT)))
+    Cow::Owned(decoded(raw, |lone| char::from_u32(LONE_SURROGATES + (lone & 0x7ff)).unwrap_or(REPLACEMENT)))
 }
 
 /// Decodes a string that has escapes, with something in place of each lone surrogate.
-fn decoded(raw: &[u8], stand_in: impl Fn(u32) -> char) -> String {
+fn decoded(raw: &[u8], of_surrogate: impl Fn(u32) -> char) -> String {
     let mut out = Vec::with_capacity(raw.len());
     let push = |out: &mut Vec<u8>, char: char| out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
     for piece in StringParts(raw) {
         match piece {
             StringPart::Plain(bytes) => out.extend_from_slice(bytes),
             StringPart::Char(char) => push(&mut out, char),
-            StringPart::Surrogate(lone) => push(&mut out, stand_in(lone)),
+            StringPart::Surrogate(lone) => push(&mut out, of_surrogate(lone)),
         }
     }
     // No escape completes a sequence of bytes, so the text can be checked as one.
@@ -48,23 +48,27 @@ fn decoded(raw: &[u8], stand_in: impl Fn(u32) -> char) -> String {
 }
 
 /// Returns whether a character stands for a lone surrogate in an id.
-pub(crate) fn is_stand_in(char: char) -> bool {
-    u32::from(char) >= STAND_IN
+pub(crate) fn is_lone_surrogate(char: char) -> bool {
+    u32::from(char) >= LONE_SURROGATES
 }
 
 /// Returns an id as it is shown: U+FFFD for each lone surrogate.
 pub(crate) fn shown_id(id: &str) -> Cow<'_, str> {
-    if id.contains(is_stand_in) { Cow::Owned(id.replace(is_stand_in, "\u{fffd}")) } else { Cow::Borrowed(id) }
+    if id.contains(is_lone_surrogate) {
+        Cow::Owned(id.replace(is_lone_surrogate, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(id)
+    }
 }
 
 /// Appends an id to `out` as a JSON string with its quotes, and its lone surrogates as they were.
 pub(crate) fn push_json_id(out: &mut Vec<u8>, id: &str) {
     out.push(b'"');
-    for piece in id.split_inclusive(is_stand_in) {
-        let lone = piece.chars().next_back().filter(|&char| is_stand_in(char));
-        push_json_body(out, piece.trim_end_matches(is_stand_in));
+    for piece in id.split_inclusive(is_lone_surrogate) {
+        let lone = piece.chars().next_back().filter(|&char| is_lone_surrogate(char));
+        push_json_body(out, piece.trim_end_matches(is_lone_surrogate));
         if let Some(lone) = lone {
-            out.extend_from_slice(format!("\\u{:04x}", 0xd800 + (u32::from(lone) - STAND_IN)).as_bytes());
+            out.extend_from_slice(format!("\\u{:04x}", 0xd800 + (u32::from(lone) - LONE_SURROGATES)).as_bytes());
         }
     }
     out.push(b'"');
@@ -72,7 +76,7 @@ pub(crate) fn push_json_id(out: &mut Vec<u8>, id: &str) {
 
 /// Returns text with U+FFFD in place of bad UTF-8. A check first is several times as fast as the search
 /// for bad bytes.
-fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
@@ -105,6 +109,42 @@ pub(crate) fn push_json_body(out: &mut Vec<u8>, text: &str) {
             _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
         }
         at = end + 1;
+    }
+}
+
+/// Appends the printable ASCII at the front of the body of a JSON string, up to an escape or another byte. Returns
+/// how much that is.
+#[inline(always)]
+pub(crate) fn push_printable(out: &mut Vec<u8>, raw: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(chunk) = raw[at..].first_chunk::<16>() {
+        // To copy all of it and forget the rest is faster than to copy a part.
+        let plain = block::printable_front(chunk);
+        let length = out.len() + plain;
+        out.extend_from_slice(chunk);
+        out.truncate(length);
+        at += plain;
+        if plain < chunk.len() {
+            return at;
+        }
+    }
+    let rest = raw[at..].iter().take_while(|&&byte| matches!(byte, b' '..=b'~') && byte != b'\\').count();
+    out.extend_from_slice(&raw[at..at + rest]);
+    at + rest
+}
+
+/// Returns the body of a JSON string without the line ends that its text ends with.
+pub(crate) fn trim_line_ends(raw: &[u8]) -> &[u8] {
+    let mut body = raw;
+    loop {
+        let end = [&b"\\n"[..], b"\\u000a", b"\\u000A", b"\n"].into_iter().find(|end| body.ends_with(end));
+        let Some(rest) = end.and_then(|end| body.get(..body.len() - end.len())) else { return body };
+        // After an odd number of backslashes that of the line end is escaped.
+        let slashes = rest.iter().rev().take_while(|&&byte| byte == b'\\').count();
+        if slashes % 2 == 1 && body[rest.len()] == b'\\' {
+            return body;
+        }
+        body = rest;
     }
 }
 

@@ -114,9 +114,18 @@ impl<'a> Raw<'a> {
         self.member_spans().map(move |(key, _, value)| (key, Raw(&self.0[value.range()])))
     }
 
+    /// Iterates over the members of an object as [`Self::members`] does. The values at `known` are not walked through.
+    pub(crate) fn members_around(self, known: [Span; 3]) -> impl Iterator<Item = (Key<'a>, Raw<'a>)> {
+        self.member_spans_around(known).map(move |(key, _, value)| (key, Raw(&self.0[value.range()])))
+    }
+
     /// Iterates over the members of an object, each with the spans of its name, with the quotes, and of its value.
     pub(crate) fn member_spans(self) -> impl Iterator<Item = (Key<'a>, Span, Span)> {
-        let mut text = ValidText::inside(self, ValueKind::Object);
+        self.member_spans_around([Span::default(); 3])
+    }
+
+    fn member_spans_around(self, known: [Span; 3]) -> impl Iterator<Item = (Key<'a>, Span, Span)> {
+        let mut text = ValidText { known, ..ValidText::inside(self, ValueKind::Object) };
         std::iter::from_fn(move || {
             let [b'"', name @ .., b'"'] = text.next()? else { return None };
             let key = text.span_of(name.len() + 2);
@@ -137,13 +146,15 @@ impl<'a> Raw<'a> {
 struct ValidText<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Values whose ends are known. None starts at 0, where the container does.
+    known: [Span; 3],
 }
 
 impl<'a> ValidText<'a> {
     /// Starts after the opening bracket of a container; the inside of another kind is empty.
     fn inside(container: Raw<'a>, kind: ValueKind) -> Self {
         let bytes = if container.kind() == kind { container.0 } else { &[] };
-        Self { bytes, at: 1 }
+        Self { bytes, at: 1, known: [Span::default(); 3] }
     }
 
     /// Returns the next value, names of members included; `None` at the closing bracket.
@@ -156,7 +167,10 @@ impl<'a> ValidText<'a> {
             }
         }
         let start = self.at;
-        self.skip_value();
+        match self.known.iter().find(|known| known.start as usize == start) {
+            Some(known) => self.at = known.end as usize,
+            None => self.skip_value(),
+        }
         self.bytes.get(start..self.at)
     }
 

@@ -1,6 +1,6 @@
-//! Finds the header, and reads the lines after it block by block, on several threads. Each block
-//! becomes a `FilePart`; [`crate::core::session`] puts the parts together. A part must depend on
-//! nothing but its own lines, so that every number of threads gives the same session.
+//! Reads the lines after the header block by block, on several threads. Each block becomes a `FilePart`;
+//! [`crate::core::session`] puts the parts together. A part must depend on nothing but its own lines, so
+//! that every number of threads gives the same session.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -8,17 +8,15 @@ use std::sync::Mutex;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::foreign;
-use super::inspect::{self, Inspector, LineNotes, Oddity};
+use super::inspect::{Inspector, LineNotes, Oddity};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
-use crate::core::entry::header::{self, Header};
+use super::warning::{malformed, no_entry};
 use crate::core::entry::preview;
 use crate::core::entry::usage::{self, RecordedUsage};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
-use crate::core::error::foreign::ForeignFormat;
-use crate::core::error::problem::{Problems, WarningKind};
+use crate::core::error::problem::Problems;
 use crate::core::json::text::WordWriter;
 use crate::core::json::{Raw, ValueKind};
 use crate::core::time::Stamp;
@@ -193,122 +191,6 @@ pub(crate) struct FilePart {
     pub(crate) lines: u32,
     /// Offset of the last line of the file, if no LF ends it.
     pub(crate) open_end: Option<u64>,
-}
-
-/// The start of a session: what is before the entries.
-#[derive(Debug)]
-pub(crate) struct SessionStart {
-    pub(crate) header: Header,
-    /// The title slot's title, if there is a slot.
-    pub(crate) slot: Option<Option<String>>,
-    /// Offset of the header's line.
-    pub(crate) offset: u64,
-    /// Offset of the line after the header.
-    pub(crate) end: u64,
-    /// Whether a LF ends the header's line.
-    pub(crate) terminated: bool,
-    /// Number of well-formed lines before the header, without the slot.
-    pub(crate) before: u32,
-    pub(crate) problems: Problems,
-    /// Oddities of the lines up to the header, numbered from 0.
-    pub(crate) notes: LineNotes,
-}
-
-/// The reason why a file is not a session: no line is its header.
-pub(crate) const NO_HEADER: &str = "it has no session header";
-/// The reason why a file is not a session: the header cannot be read.
-pub(crate) const DAMAGED: &str = "its header line is damaged";
-/// The reason why a file is not listed: where its header ends was not found.
-pub(crate) const TOO_LONG: &str = "its header does not end in its first 64 MiB, and a list reads no more";
-/// The reason why a file is not a session: the header does not name one.
-pub(crate) const NO_ID: &str = "its header has no string `id`";
-
-/// Finds and reads the header (help rules, "Reading", 3).
-pub(crate) fn start(source: &Source) -> Result<SessionStart> {
-    use crate::core::error::Error::{Empty, Foreign, NotASession};
-    source.check_first_line()?;
-    let long = Mutex::new(());
-    let mut lines = Lines::new(source, &long);
-    let mut scan = Scan::default();
-    let (mut inspector, mut notes) = (Inspector::default(), LineNotes::default());
-    let mut number = 0;
-    let mut slot = None;
-    let mut before = 0;
-    let mut problems = Problems::default();
-    let mut found = None;
-    let mut at = 0;
-    while at < source.len() && found.is_none() {
-        let end = source.len().min(at + BLOCK as u64);
-        lines.in_block(at..end, |line| {
-            number += 1;
-            let bytes = without_bom(line);
-            if bytes.len() < line.bytes.len() {
-                notes.push(0, Oddity::Bom);
-            }
-            if line::is_blank(bytes) {
-                return true;
-            }
-            if line.offset == 0
-                && let Some(format) = foreign::magic(bytes)
-            {
-                found = Some(Err(Foreign(format)));
-                return false;
-            }
-            let Ok(entry) = scan.read(bytes) else {
-                // The error names a damaged header, and not the line after it.
-                let was_header = bytes.starts_with(b"{\"type\":\"session\"");
-                found = was_header.then_some(Err(NotASession { line: number, why: DAMAGED }));
-                malformed(&mut problems, number, line, bytes, &mut Scan::default());
-                inspector.malformed(&mut notes, number - 1, bytes, line.terminated);
-                return found.is_none();
-            };
-            if entry.kind() == Kind::Header {
-                let end = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
-                inspector.bytes(&mut notes, number - 1, bytes);
-                if !line.terminated {
-                    notes.push(number - 1, Oddity::NoLineEnd);
-                }
-                found = Some(match Header::read(entry, number) {
-                    Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
-                    Some(header) => Ok((header, line.offset, end, line.terminated)),
-                    None => Err(NotASession { line: number, why: NO_ID }),
-                });
-            } else if line.offset == 0
-                && entry.kind() == Kind::Title
-                && let Ok(title) = header::slot(entry)
-            {
-                slot = Some(title);
-                let size = u32::try_from(bytes.len() + usize::from(line.terminated)).unwrap_or(u32::MAX);
-                if size != header::SLOT_SIZE {
-                    notes.push(number - 1, Oddity::SlotSize { bytes: size });
-                }
-            } else if let Some(format) = foreign::line(entry) {
-                found = Some(Err(Foreign(format)));
-            } else if header::may_precede(entry) {
-                before += 1;
-                let text = "foreign line before the header; agents refuse such a file";
-                problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
-                match header::slot(entry) {
-                    _ if entry.kind() != Kind::Title => notes.push(number - 1, Oddity::Foreign),
-                    Ok(_) => notes.push(number - 1, Oddity::NoSlot { fault: u8::MAX }),
-                    Err(fault) => notes.push(number - 1, Oddity::NoSlot { fault }),
-                }
-            } else {
-                let why = "its first line is not a session header";
-                found = Some(Err(NotASession { line: number, why }));
-            }
-            found.is_none()
-        })?;
-        at = end;
-    }
-    match found {
-        Some(Ok((header, offset, end, terminated))) => {
-            Ok(SessionStart { header, slot, offset, end, terminated, before, problems, notes })
-        }
-        Some(Err(error)) => Err(error),
-        None if problems.is_empty() && slot.is_none() => Err(Empty),
-        None => Err(NotASession { line: 1, why: NO_HEADER }),
-    }
 }
 
 /// Whether lines are inspected for a check while they are read.
@@ -567,55 +449,5 @@ fn placing(text: &mut String, entry: Entry<'_>) -> Option<Placing> {
         _ if entry.is_aside() => Some(Placing::Aside),
         Kind::Reset => Some(Placing::Reset),
         _ => None,
-    }
-}
-
-/// Returns why a well-formed line is not an entry, or `None` if it is one.
-pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> {
-    if entry.kind() == Kind::Header {
-        return Some((WarningKind::SecondHeader, SECOND_HEADER));
-    }
-    if entry.has_id() {
-        return None;
-    }
-    let patch = foreign::is_patch(entry).then_some((WarningKind::PatchLine, PATCH));
-    patch.or(Some((WarningKind::ForeignLine, FOREIGN)))
-}
-
-/// The message of a second header.
-pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
-/// The message of a line without id.
-pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an entry (agents would take it as the leaf)";
-
-/// The message of the first line that changes something.
-const PATCH: &str =
-    "another program changes entries or the header by lines (`entry_patch`, `header_patch`): not applied";
-
-/// Reports a line that is not one JSON object, as exactly as possible.
-fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {
-    if !line.terminated {
-        return problems.push(WarningKind::UnfinishedLine, Some(number), || {
-            format!("unfinished last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
-        });
-    }
-    problems.push(WarningKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
-        Oddity::Nul { count } => format!("{count} NUL bytes; skipped"),
-        Oddity::NulBefore { at } => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
-        Oddity::FragmentBefore { at } => {
-            format!("a fragment and a complete record (from byte {at}) on one line; skipped")
-        }
-        Oddity::Glued { at } => format!("two records on one line, the second from byte {at} on; skipped"),
-        Oddity::NotAnObject { .. } => "not a JSON object; skipped".to_owned(),
-        Oddity::TooLong => "longer than 4 GiB; skipped".to_owned(),
-        Oddity::NotJson { at } => format!("not JSON from byte {at} on; skipped"),
-        _ => "cut short; skipped".to_owned(),
-    });
-}
-
-/// Returns a line without the byte order mark that some editors put at the start of a file.
-pub(crate) fn without_bom<'l>(line: Line<'l>) -> &'l [u8] {
-    match line.bytes {
-        [0xef, 0xbb, 0xbf, rest @ ..] if line.offset == 0 => rest,
-        bytes => bytes,
     }
 }

@@ -11,6 +11,9 @@ use crate::core::session::{NodeId, Session};
 /// How many bytes are read at once while entries are asked for in the order of the file.
 const AHEAD: usize = 256 * 1024;
 
+/// How many bytes of entries that are known to be asked for are read at once.
+const AT_ONCE: u64 = 1024 * 1024;
+
 /// The `customType` of the custom entry that saves a move of the leaf, which keeps it apart from others.
 pub(crate) const SAVED_MOVE: &str = "session-tree/leaf";
 
@@ -55,6 +58,35 @@ impl<'s> Bodies<'s> {
         let object = &self.window[start..start + len];
         self.migrated = upgrade(self.session, node, object).into_owned();
         self.scan.read(&self.migrated).map_err(|_| changed(self.session, node))
+    }
+
+    /// Returns an entry as it is stored, but for the role of its message, which is that of version 3. Its links and
+    /// what it says of other entries may be those of an older version.
+    ///
+    /// # Errors
+    /// As [`Self::entry`].
+    pub(crate) fn stored(&mut self, node: NodeId) -> Result<Entry<'_>> {
+        if self.session.is_migrated() && self.session.traits(node).role == Role::HookMessage {
+            return self.entry(node);
+        }
+        let (start, len) = self.fetch(node)?;
+        self.check(node, start, len)
+    }
+
+    /// Reads some entries that will be asked for at once, if little stands between them. What fails will fail again
+    /// for the entry that is asked for.
+    pub(crate) fn read_ahead(&mut self, nodes: impl Iterator<Item = NodeId> + Clone) {
+        let place = |node: NodeId| {
+            let at = &self.session.nodes[node.index()];
+            (at.offset, at.offset + u64::from(at.len))
+        };
+        let Some(from) = nodes.clone().map(|node| place(node).0).min() else { return };
+        let to = nodes.clone().map(|node| place(node).1).max().unwrap_or(from);
+        let wanted: u64 = nodes.clone().map(|node| place(node).1 - place(node).0).sum();
+        if to - from > (wanted + wanted / 4).min(AT_ONCE) {
+            return;
+        }
+        let _ = self.read_window(from, usize::try_from(to - from).unwrap_or(0), None);
     }
 
     /// Returns whether an entry only saves a move of the leaf.
@@ -168,11 +200,20 @@ impl<'s> Bodies<'s> {
         let in_order = offset >= self.front && offset.saturating_sub(after) < AHEAD as u64;
         let left = usize::try_from(self.session.source.len().saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = if in_order { AHEAD.max(len) } else { len };
-        self.window.resize(wanted.min(left), 0);
+        let line = Some(at.line);
+        self.read_window(offset, wanted.min(left), line)?;
+        if self.window.len() < len {
+            return Err(Error::Changed { line });
+        }
+        Ok((0, len))
+    }
+
+    /// Fills the window; `line` is that of its first entry.
+    fn read_window(&mut self, offset: u64, len: usize, line: Option<u32>) -> Result<()> {
+        self.window.resize(len, 0);
         self.window.shrink_to(AHEAD);
         self.front = offset;
         self.read += self.window.len() as u64;
-        let line = Some(at.line);
         self.session.source.read_at(&mut self.window, offset).map_err(|error| {
             // The window may hold anything now, and must not be taken for these bytes.
             self.window.clear();
@@ -180,11 +221,7 @@ impl<'s> Bodies<'s> {
                 Error::Changed { .. } => Error::Changed { line },
                 other => other,
             }
-        })?;
-        if self.window.len() < len {
-            return Err(Error::Changed { line });
-        }
-        Ok((0, len))
+        })
     }
 
     /// Parses bytes of the window, and checks that they are still this entry.
@@ -228,7 +265,30 @@ fn changed(session: &Session, node: NodeId) -> Error {
 #[cfg(test)]
 mod tests {
     use super::{Bodies, all_calls};
-    use crate::core::session::sample::{calls, node, result, session};
+    use crate::core::session::sample::{calls, node, read, result, session};
+
+    #[test]
+    fn stored_entries_are_read_one_by_one_or_together_and_have_the_roles_of_now() {
+        let line = |role: &str, text: &str| {
+            format!(r#"{{"type":"message","message":{{"role":"{role}","content":"{text}"}}}}"#)
+        };
+        let lines = [line("user", "one"), line("hookMessage", "two"), line("assistant", "three")];
+        let session = read(format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{}\n", lines.join("\n")).as_bytes());
+        assert_eq!((session.version, session.len()), (1, 3));
+        for is_together in [false, true] {
+            let mut bodies = Bodies::new(&session);
+            if is_together {
+                bodies.read_ahead(session.nodes().collect::<Vec<_>>().iter().copied());
+                assert_eq!(bodies.window.len(), lines.join("\n").len());
+            }
+            for (node, role) in session.nodes().zip(["user", "custom", "assistant"]) {
+                let message = bodies.stored(node).unwrap().message().unwrap();
+                assert_eq!(message.get_str("role").as_deref(), Some(role));
+                let stored = message.bytes().to_vec();
+                assert_eq!(bodies.entry(node).unwrap().message().unwrap().bytes(), stored);
+            }
+        }
+    }
 
     #[test]
     fn the_calls_of_all_results_are_those_that_are_looked_up_one_by_one() {

@@ -12,11 +12,12 @@ use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
 use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::migrate::lines::IdGenerator;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
-use crate::core::read::load::UsageLine;
 use crate::core::read::load::{
-    self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, SessionStart, StrRef,
+    CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef, UsageLine,
 };
 use crate::core::read::source::Source;
+use crate::core::read::start::SessionStart;
+use crate::core::read::warning;
 use crate::parallel::Pool;
 
 /// How many bytes before the end are kept, to detect that the file was written anew.
@@ -157,7 +158,7 @@ impl SessionBuilder {
             if self.version == 1 {
                 self.well_formed.push(NONE);
             }
-            self.problems.push(WarningKind::SecondHeader, Some(line), || load::SECOND_HEADER.to_owned());
+            self.problems.push(WarningKind::SecondHeader, Some(line), || warning::SECOND_HEADER.to_owned());
             return NONE;
         }
         let part = self.texts.len() - 1;
@@ -171,7 +172,7 @@ impl SessionBuilder {
             parent = StrRef::ABSENT;
             self.well_formed.push(place);
         } else if id.is_absent() {
-            self.problems.push(WarningKind::ForeignLine, Some(line), || load::FOREIGN.to_owned());
+            self.problems.push(WarningKind::ForeignLine, Some(line), || warning::FOREIGN.to_owned());
             return NONE;
         }
         let part = u32::try_from(part).unwrap_or(NONE);
@@ -602,7 +603,7 @@ mod tests {
             lines.push(match numbers.below(10) {
                 0..=2 => calls(&id, &parent, &paths),
                 3..=7 => result(&id, &parent, &format!("call-{}", numbers.below(many + 1))),
-                8 if seed % 5 == 0 && numbers.below(9) == 0 => {
+                8 if seed.is_multiple_of(5) && numbers.below(9) == 0 => {
                     entry("leaf", &id, &parent, &format!(r#""targetId":"{}""#, numbers.below(at)))
                 }
                 _ => message(&id, &parent, "user", "and"),

@@ -7,8 +7,9 @@ use super::build::SessionBuilder;
 use crate::core::entry::header::DeclaredVersion;
 use crate::core::error::Result;
 use crate::core::read::inspect::LineNotes;
-use crate::core::read::load::{self, FilePart, Inspection, LoadOptions, Reading};
+use crate::core::read::load::{FilePart, Inspection, LoadOptions, Reading};
 use crate::core::read::source::Source;
+use crate::core::read::start;
 
 impl Session {
     /// Reads a session on up to `jobs` threads.
@@ -30,7 +31,7 @@ impl Session {
         inspection: Inspection,
         jobs: usize,
     ) -> Result<(Self, LineNotes)> {
-        let start = load::start(&source)?;
+        let start = start::read(&source)?;
         let hasher = DefaultHashBuilder::default();
         // In a plain list (version 1) every line may be an entry.
         let declared = start.header.version;

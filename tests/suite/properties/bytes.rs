@@ -8,6 +8,7 @@ use std::fs;
 use serde_json::Value;
 use session_tree::core::context;
 use session_tree::core::context::message;
+use session_tree::core::entry::message::Message;
 use session_tree::core::error::problem::WarningKind;
 use session_tree::core::json::Raw;
 use session_tree::core::naming;
@@ -160,13 +161,14 @@ fn exercise(session: &Session) {
         for (at, item) in context.messages.iter().enumerate() {
             let (mut stored, mut sent) = (Vec::new(), Vec::new());
             message::write(&mut stored, &mut bodies, item).unwrap();
-            message::write_for_model(&mut sent, Raw::new(&stored));
+            message::write_for_model(&mut sent, Message::made(Raw::new(&stored)));
             for json in [&stored, &sent] {
                 let text = String::from_utf8_lossy(json);
                 assert!(json.is_empty() || is_json(&text), "{text}");
             }
-            let mut shown = transcript::title(&screen, at + 1, session.id(item.node()), Raw::new(&stored));
-            transcript::body(Raw::new(&stored), &mut |part| {
+            let mut shown =
+                transcript::title(&screen, at + 1, session.id(item.node()), Message::made(Raw::new(&stored)));
+            transcript::body(Message::made(Raw::new(&stored)), None, &mut |part| {
                 shown.push_str(part);
                 Ok(())
             })

@@ -8,7 +8,7 @@ use session_tree::core::context::message;
 use session_tree::core::context::stats::{self, Size};
 use session_tree::core::context::{self, Context, ContextMessage, held};
 use session_tree::core::entry::Kind;
-use session_tree::core::json::Raw;
+use session_tree::core::entry::message::Message;
 use session_tree::core::session::body::Bodies;
 use session_tree::core::session::{NodeId, Session};
 use session_tree::core::tree::walk;
@@ -52,7 +52,7 @@ fn message_is_counted_under_its_role() {
     for_each_session(|session, _| {
         let mut bodies = Bodies::new(session);
         for item in contexts(session).into_iter().flat_map(|context| context.messages) {
-            let role = |message: Raw<'_>| message.get_str("role").map(|role| role.into_owned());
+            let role = |message: Message<'_>| message.get_str("role").map(|role| role.into_owned());
             let stored = message::with(&mut bodies, &item, &mut Vec::new(), role).unwrap();
             assert_eq!(stored.as_deref(), Some(item.role(session)), "{item:?}");
         }

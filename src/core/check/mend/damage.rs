@@ -45,7 +45,11 @@ fn before_header(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     let header = view.session.header.line;
     let moved: Vec<_> = view.found(&[Code::HeaderNotFirst]).map(|finding| finding.line).collect();
     // In version 1 a line after the header is an entry. What else is done to these lines comes first.
-    if moved.is_empty() || view.counts_lines() || tasks.has(header) || moved.iter().any(|&line| tasks.has(line)) {
+    if moved.is_empty() || view.counts_lines() {
+        return Ok(());
+    }
+    let others = tasks.lines();
+    if others.contains(&header) || moved.iter().any(|line| others.contains(line)) {
         return Ok(());
     }
     let mut lines = Vec::new();

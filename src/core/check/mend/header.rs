@@ -11,14 +11,16 @@ use crate::core::check::Checked;
 use crate::core::check::codes::Code;
 use crate::core::check::finding::Detail;
 use crate::core::check::fixes::FixKind;
+use crate::core::check::lines::is_name;
 use crate::core::entry::{Entry, Kind, Role, Scan};
 use crate::core::error::Result;
+use crate::core::error::header::HeaderFault;
 use crate::core::json::splice::{Members, TextEdits, string_or_null};
 use crate::core::json::{Cursor, Object, Raw, ValueKind};
 use crate::core::read::line::{self, Line};
-use crate::core::read::load;
 use crate::core::read::pieces::{self, PieceKind};
 use crate::core::read::source::Source;
+use crate::core::read::start;
 
 /// The members of a header that are kept if they can still be read.
 const KEPT: [&str; 7] = ["version", "id", "timestamp", "cwd", "title", "titleSource", "parentSession"];
@@ -57,7 +59,7 @@ pub(super) fn find(source: &Source, checked: &Checked, options: &MendOptions<'_>
     let mut start = Start::default();
     let mut without_id = None;
     line::each(source, |number, line| {
-        if number == finding.line && matches!(finding.detail, Detail::Reason(load::NO_ID)) {
+        if number == finding.line && matches!(finding.detail, Detail::NoHeader(HeaderFault::NoId)) {
             without_id = Some((old(number, line), line.bytes.to_vec()));
         }
         start.take(number, line, &mut scan);
@@ -128,7 +130,7 @@ fn old(number: u32, line: Line<'_>) -> OldLine {
 impl Start {
     fn take(&mut self, number: u32, line: Line<'_>, scan: &mut Scan) {
         let this = old(number, line);
-        let bytes = load::without_bom(line);
+        let bytes = start::without_bom(line);
         if self.first.is_none() {
             self.first = Some((this, (line.bytes.len() - bytes.len()) as u64));
         }
@@ -232,7 +234,9 @@ fn header(known: &[(String, Vec<u8>)], id: &str, version: &[u8], time: &[u8]) ->
     let mut line = Vec::new();
     let mut object = Object::new(&mut line);
     object.str("type", "session").json("version", stored("version").unwrap_or(version));
-    match stored("id").filter(is_text) {
+    // What is left of an id goes on with what stood behind it.
+    let is_name = |id: &&[u8]| Raw::new(id).str().is_some_and(|id| is_name(&id));
+    match stored("id").filter(is_name) {
         Some(id) => object.json("id", id),
         None => object.str("id", id),
     };
@@ -254,4 +258,18 @@ fn named_id(name: Option<&OsStr>) -> Option<String> {
     let id = stem.rsplit_once('_')?.1;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (id.len() >= 8 && id.bytes().all(is_plain)).then(|| id.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::header;
+
+    #[test]
+    fn only_an_id_that_is_a_name_is_kept() {
+        for (left, id) in [("\"0198f\"", "0198f"), ("\"0198f{\"", "made"), ("5", "made"), ("\"\"", "made")] {
+            let line = header(&[("id".to_owned(), left.as_bytes().to_vec())], "made", b"3", b"\"t\"");
+            let expected = format!(r#"{{"type":"session","version":3,"id":"{id}","timestamp":"t","cwd":""}}"#);
+            assert_eq!(String::from_utf8(line).unwrap(), expected, "{left}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::links;
 use super::plan::NewLine;
 use super::state::FileView;
 use super::tasks::{Action, LineTask, Tasks};
+use crate::core::check::RawFinding;
 use crate::core::check::codes::Code;
 use crate::core::check::finding::Detail;
 use crate::core::check::fixes::FixKind;
@@ -20,8 +21,11 @@ pub(super) fn save(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     if view.counts_lines() {
         return Ok(());
     }
-    const CODES: &[Code] = &[Code::ForeignLeaf, Code::LeafOnOlderBranch, Code::LeafNotLast];
-    let Some(finding) = view.found(CODES).next() else { return Ok(()) };
+    const CODES: &[Code] = &[Code::ForeignLeaf, Code::SecondHeader, Code::LeafOnOlderBranch, Code::LeafNotLast];
+    // omp 18 takes a header after the last entry for the leaf.
+    let last_entry = view.session.nodes().next_back().map_or(u32::MAX, |last| view.session.line(last));
+    let counts = |finding: &&RawFinding| finding.code != Code::SecondHeader || finding.line > last_entry;
+    let Some(finding) = view.found(CODES).find(counts) else { return Ok(()) };
     let guesses = view.options.guesses;
     let (kind, target) = match (finding.code, finding.detail) {
         (Code::ForeignLeaf, Detail::Odd(Oddity::NotAnObject { .. })) if guesses => {
@@ -29,7 +33,7 @@ pub(super) fn save(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
             tasks.push(finding.line, LineTask { code: finding.code, kind: FixKind::Guess, entry_id: None, action });
             return Ok(());
         }
-        (Code::ForeignLeaf, _) => (FixKind::Safe, view.session.leaf()),
+        (Code::ForeignLeaf | Code::SecondHeader, _) => (FixKind::Safe, view.session.leaf()),
         (_, Detail::Node(newest)) if guesses => (FixKind::Guess, Some(newest)),
         _ => return Ok(()),
     };

@@ -24,7 +24,7 @@ use crate::core::tree::walk;
 const REFERENCES: [&str; 6] =
     ["parentId", "targetId", "fromId", "firstKeptEntryId", "appendParentId", "providerReplayThroughEntryId"];
 
-/// Removes entries that are there twice; that is a guess if the leaf is another one then.
+/// Removes entries and headers that are there twice; that is a guess if the leaf is another one then.
 pub(super) fn duplicate_lines(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     let session = view.session;
     if session.stores_leaf() {
@@ -44,7 +44,24 @@ pub(super) fn duplicate_lines(view: &FileView<'_>, tasks: &mut Tasks) -> Result<
                 .push(finding.line, LineTask { code: finding.code, kind, entry_id, action: Action::RemoveCopy(first) });
         }
     }
-    Ok(())
+    second_headers(view, tasks)
+}
+
+/// Removes headers that are the first one once more.
+fn second_headers(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
+    let lines: Vec<u32> = view.found(&[Code::SecondHeader]).map(|finding| finding.line).collect();
+    if lines.is_empty() || view.counts_lines() {
+        return Ok(());
+    }
+    let header = &view.session.header;
+    line::each(view.source, |number, line| {
+        if lines.binary_search(&number).is_ok() && line.bytes.trim_ascii() == header.raw {
+            let action = Action::RemoveCopy(header.line);
+            let task = LineTask { code: Code::SecondHeader, kind: FixKind::Safe, entry_id: None, action };
+            tasks.push(number, task);
+        }
+        true
+    })
 }
 
 /// Sets new ids for the later ones of entries with one id; what comes after such an entry and names the id means it.
@@ -154,14 +171,19 @@ pub(super) fn parents_and_members(view: &FileView<'_>, tasks: &mut Tasks) -> Res
 
 /// Returns the entry that an orphan went on from, if that can only be guessed, and joins their trees: the nearest
 /// before it that is not below it. Where lines are not in the order in which they were written, that may have
-/// children before the orphan: then the conversation went on from these.
+/// children that are before the orphan, in the file or by their times: then the conversation went on from these.
 fn likely(session: &Session, trees: &mut Trees, before: NodeId, orphan: NodeId) -> Option<NodeId> {
     // Few lines stand in the wrong place, if any.
     const NEAR: u32 = 64;
     let near = (before.0.saturating_sub(NEAR)..=before.0).rev().map(NodeId);
     let mut parent = near.into_iter().find(|&parent| trees.root(parent.0) != orphan.0)?;
     for _ in 0..NEAR {
-        let newest = session.children(parent).iter().copied().filter(|&child| child < orphan).max();
+        let time = |node: NodeId| session.stamp(node).ms();
+        let is_before = |child: NodeId| child < orphan || time(child).is_some_and(|at| Some(at) < time(orphan));
+        let children = session.children(parent);
+        let place = children.partition_point(|&child| child < orphan);
+        let near = &children[place.saturating_sub(NEAR as usize)..children.len().min(place + NEAR as usize)];
+        let newest = near.iter().copied().rev().find(|&child| is_before(child) && trees.root(child.0) != orphan.0);
         let Some(child) = newest else { break };
         parent = child;
     }

@@ -86,3 +86,93 @@ fn round(source: &Source, checked: &Checked, options: &MendOptions<'_>) -> Resul
     }
     Ok((MendPlan::default(), Vec::new()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{MendOptions, mend};
+    use crate::core::disk::lock::LockWait;
+    use crate::core::read::source::Source;
+
+    /// The ends of damaged lines: one whose id and parent can be read, and one of which only the end is left.
+    const NAMED: &str = r#"age","id":"4","parentId":"2","timestamp":"t","message":{}}"#;
+    const NAMELESS: &str = r#":04Z","message":{"content":[{}]}}"#;
+
+    /// Spells a line: `H` is a header, `O` another one, `ID:PARENT` an entry, which has the time of its id.
+    fn spell(line: &str) -> String {
+        let header = |id: &str| {
+            format!(r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-01T00:00:00Z","cwd":"/"}}"#)
+        };
+        let parent = |id: &str| if id.is_empty() { "null".to_owned() } else { format!("\"{id}\"") };
+        match (line, line.split_once(':')) {
+            ("H", _) => header("one"),
+            ("O", _) => header("other"),
+            (_, Some((id @ ("1" | "2" | "3" | "4" | "5" | "6" | "7"), above))) => format!(
+                r#"{{"type":"message","id":"{id}","parentId":{},"timestamp":"2026-01-01T00:00:0{id}Z","message":{{"role":"user","content":"x"}}}}"#,
+                parent(above)
+            ),
+            _ => line.to_owned(),
+        }
+    }
+
+    /// Checks what becomes of a file when guesses are made; `>ID` stands for a saved move to an entry.
+    #[track_caller]
+    fn check(lines: &[&str], expected: &[&str]) {
+        let text: String = lines.iter().map(|line| spell(line) + "\n").collect();
+        let source = Source::spool(text.as_bytes()).unwrap();
+        let options = MendOptions {
+            guesses: true,
+            now: "2026-03-01T00:00:00.000Z",
+            name: None,
+            blobs: None,
+            jobs: 1,
+            wait: LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None },
+            wanted: &|_, _| true,
+        };
+        let mut out = Vec::new();
+        mend(&source, &options).unwrap().0.write(&source, &mut out).unwrap();
+        let told: Vec<_> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+        assert_eq!(told.len(), expected.len(), "{lines:?}: {told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            match expected.strip_prefix('>') {
+                Some(id) => assert!(told.contains(&format!("\"parentId\":\"{id}\"")), "{lines:?}: {told}"),
+                None => assert_eq!(*told, spell(expected), "{lines:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_that_is_there_twice_goes_and_another_one_is_no_leaf() {
+        check(&["H", "1:", "H", "2:1"], &["H", "1:", "2:1"]);
+        check(&["H", "1:", "2:1", "H"], &["H", "1:", "2:1"]);
+        check(&["H", "1:", "O", "2:1"], &["H", "1:", "O", "2:1"]);
+        check(&["H", "1:", "2:1", "O"], &["H", "1:", "2:1", "O", ">2"]);
+        check(&["H", "O"], &["H", "O"]);
+        // In version 1 lines are counted.
+        let [first, entry] = [
+            r#"{"type":"session","id":"one","timestamp":"t","cwd":"/"}"#,
+            r#"{"type":"custom","timestamp":"2026-01-01T00:00:01Z"}"#,
+        ];
+        check(&[first, entry, first], &[first, entry, first]);
+    }
+
+    #[test]
+    fn an_orphan_hangs_where_the_lost_line_hung_or_stood() {
+        check(&["H", "1:", "2:1", "3:1", NAMED, "5:4"], &["H", "1:", "2:1", "3:1", "5:2"]);
+        check(&["H", "1:", "2:1", NAMED, "3:1", "5:4"], &["H", "1:", "2:1", "3:1", "5:2"]);
+        // The only line that is lost is the only one that is missing.
+        check(&["H", "1:", "2:1", NAMELESS, "5:1", "7:4"], &["H", "1:", "2:1", "5:1", "7:2"]);
+        check(&["H", "1:", "2:1", NAMELESS, "5:1", NAMELESS, "6:5", "7:4"], &["H", "1:", "2:1", "5:1", "6:5", "7:6"]);
+        check(&["H", "1:", "2:1", NAMELESS, "5:1", "6:3", "7:4"], &["H", "1:", "2:1", "5:1", "6:5", "7:6"]);
+        check(&["H", "1:", "2:1", "INFO {}", "5:1", "7:4"], &["H", "1:", "2:1", "5:1", "7:5"]);
+    }
+
+    #[test]
+    fn an_orphan_hangs_at_what_was_written_before_it() {
+        check(&["H", "1:", "2:1", "4:3"], &["H", "1:", "2:1", "4:2"]);
+        // Its line was swapped with an older one.
+        check(&["H", "1:", "2:1", "5:4", "3:2"], &["H", "1:", "2:1", "5:3", "3:2", ">5"]);
+        check(&["H", "1:", "2:1", "4:3", "5:2"], &["H", "1:", "2:1", "4:2", "5:2"]);
+    }
+}

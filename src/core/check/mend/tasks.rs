@@ -1,7 +1,7 @@
 //! What is to be done to lines, collected by their numbers, and how it becomes a plan: one pass over the file
 //! reads the lines concerned.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use super::plan::{LineChange, MendPlan, NewLine, OldLine};
 use super::repair::{self, Repair};
@@ -47,9 +47,13 @@ pub(super) enum Action {
     Move(String),
 }
 
-/// What is done to the lines of a file.
+/// What is done to the lines of a file: in one list, since a line seldom has more than one task and there may be a
+/// million lines.
 #[derive(Debug, Default)]
-pub(super) struct Tasks(BTreeMap<u32, Vec<LineTask>>);
+pub(super) struct Tasks(Vec<(LinePlace, LineTask)>);
+
+/// A line, and which of its tasks it is.
+type LinePlace = (u32, u32);
 
 /// What became of a line.
 struct Applied {
@@ -60,12 +64,13 @@ struct Applied {
 
 impl Tasks {
     pub(super) fn push(&mut self, line: u32, task: LineTask) {
-        self.0.entry(line).or_default().push(task);
+        let at = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        self.0.push(((line, at), task));
     }
 
-    /// Returns whether something is to be done to a line.
-    pub(super) fn has(&self, line: u32) -> bool {
-        self.0.contains_key(&line)
+    /// Returns the lines to which something is to be done.
+    pub(super) fn lines(&self) -> HashSet<u32> {
+        self.0.iter().map(|((line, _), _)| *line).collect()
     }
 
     /// Reads the lines, and makes the changes and what they mend.
@@ -75,15 +80,18 @@ impl Tasks {
             return Ok((MendPlan::default(), fixes));
         }
         let mut scan = Scan::default();
+        self.0.sort_unstable_by_key(|(place, _)| *place);
+        let mut all = self.0.into_iter().peekable();
         line::each(source, |number, line| {
-            if let Some(tasks) = self.0.remove(&number) {
+            let tasks: Vec<_> = std::iter::from_fn(|| Some(all.next_if(|((at, _), _)| *at == number)?.1)).collect();
+            if !tasks.is_empty() {
                 let old =
                     OldLine { number, offset: line.offset, len: line.bytes.len() as u64, terminated: line.terminated };
                 if let Some(new) = apply(&old, line.bytes, tasks, &mut scan, &mut fixes) {
                     changes.push(LineChange { old, new });
                 }
             }
-            !self.0.is_empty()
+            all.peek().is_some()
         })?;
         Ok((MendPlan::new(changes), fixes))
     }

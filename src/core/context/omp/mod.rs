@@ -4,7 +4,7 @@
 pub(super) mod message;
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::rules::Rules;
 use super::{Context, ContextMessage, Settings, remote_history};
@@ -249,7 +249,7 @@ impl<'b, 's> Held<'b, 's> {
         let answered = self.answered;
         let trimmed = |(item, calls): (ContextMessage, Calls)| {
             let is_open = |id: &Option<String>| id.as_ref().is_none_or(|id| !answered.contains(id));
-            let open: Rc<[usize]> = (0..).zip(&calls.ids).filter(|(_, id)| is_open(id)).map(|(at, _)| at).collect();
+            let open: Arc<[usize]> = (0..).zip(&calls.ids).filter(|(_, id)| is_open(id)).map(|(at, _)| at).collect();
             if open.is_empty() {
                 return Some(item);
             }

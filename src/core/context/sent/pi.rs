@@ -24,6 +24,7 @@ pub(super) fn fill(plan: &mut Plan, bodies: &mut Bodies<'_>, context: &Context, 
     let mut ids = Ids::new(alphabet);
     for item in context.messages.iter().filter(|item| KNOWN.contains(&item.role(session))) {
         let fact = message::with(bodies, item, &mut scratch, |message| {
+            let message = message.raw();
             if message.get_str("role").as_deref() == Some("system") {
                 plan.system.add(message);
             }

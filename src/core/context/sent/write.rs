@@ -52,15 +52,16 @@ pub fn step(
             object.json("content", &list(&[block(&[Literal(MISSING)])])).json("isError", b"true");
             Ok(true)
         }
-        SentStep::Stale(item) => message::with(bodies, item, scratch, |message| llm::write_stale(out, message)),
+        SentStep::Stale(item) => message::with(bodies, item, scratch, |message| llm::write_stale(out, message.raw())),
         SentStep::Message { item, part } => message::with(bodies, item, scratch, |message| match rules {
             Rules::Omp => {
-                llm::write(out, message, *part);
+                llm::write(out, message.raw(), *part);
                 true
             }
             _ => message::write_for_model(out, message),
         }),
         SentStep::Turn { item, ids, is_last } => message::with(bodies, item, scratch, |message| {
+            let message = message.raw();
             let author = target.kinship(message);
             match rules {
                 Rules::Omp => {
@@ -73,7 +74,7 @@ pub fn step(
             true
         }),
         SentStep::Result { item, id } => message::with(bodies, item, scratch, |message| {
-            result(out, message, id.as_deref(), rules);
+            result(out, message.raw(), id.as_deref(), rules);
             true
         }),
     }

@@ -2,6 +2,8 @@
 //! dropped, swapped, or doubled.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -192,4 +194,22 @@ fn damage(lines: &mut Vec<Vec<u8>>, kind: &str, random: &mut Random) {
             lines.insert(at.max(1), b"<<<<<<< HEAD\n".to_vec());
         }
     }
+}
+
+/// Also makes files for other programs (`tests/README.md`, "Damaged files").
+#[test]
+fn damaged_files_are_the_same_each_time() {
+    let folder = std::env::var_os("DAMAGED_FOLDER").map(PathBuf::from);
+    let mut kinds = BTreeSet::new();
+    for seed in 1..=1000 {
+        let damaged = Damaged::new(seed);
+        assert_eq!(damaged.bytes, Damaged::new(seed).bytes, "seed {seed}");
+        if let Some(folder) = &folder {
+            let file = |what: &str| folder.join(format!("{seed:04}.{what}.jsonl"));
+            fs::write(file("sound"), damaged.sound.join("\n") + "\n").unwrap();
+            fs::write(file("damaged"), &damaged.bytes).unwrap();
+        }
+        kinds.extend(damaged.kinds);
+    }
+    assert_eq!(kinds, BTreeSet::from(KINDS));
 }

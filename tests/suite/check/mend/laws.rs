@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use session_tree::core::check::mend::{Fix, MendOptions, Mended, mend};
@@ -174,23 +173,22 @@ fn verdict(damaged: &Damaged, fixed: &[u8]) -> Verdict {
 /// The table of `tests/README.md`.
 const TABLE: [&str; 12] = [
     "NUL before {Same: 176, More: 1}",
-    "NUL line {Same: 158, More: 2, Fewer: 2}",
-    "all {Same: 984, More: 10, Fewer: 6}",
+    "NUL line {Same: 159, More: 2, Fewer: 1}",
+    "all {Same: 988, More: 9, Fewer: 3}",
     "conflict {Same: 172}",
     "cut {Same: 153, More: 2, Fewer: 1}",
-    "cut front {Same: 177, More: 3, Fewer: 3}",
-    "doubled {Same: 185, More: 1, Fewer: 1}",
-    "dropped {Same: 171, More: 7, Fewer: 3}",
+    "cut front {Same: 180, More: 2, Fewer: 1}",
+    "doubled {Same: 186, More: 1}",
+    "dropped {Same: 172, More: 7, Fewer: 2}",
     "glued {Same: 173, More: 1}",
     "glued fragment {Same: 165, More: 2}",
-    "swapped {Same: 158, Fewer: 2}",
-    "torn tail {Same: 172, More: 1, Fewer: 1}",
+    "swapped {Same: 160}",
+    "torn tail {Same: 174}",
 ];
 
 #[test]
 fn damaged_files_are_mended_to_what_they_were_less_what_was_destroyed() {
     let mut table: BTreeMap<&str, BTreeMap<Verdict, usize>> = BTreeMap::new();
-    let folder = std::env::var_os("DAMAGED_FOLDER");
     for seed in 1..=1000 {
         let damaged = Damaged::new(seed);
         let name = format!("seed {seed} {:?}", damaged.kinds);
@@ -211,13 +209,6 @@ fn damaged_files_are_mended_to_what_they_were_less_what_was_destroyed() {
         // order of lines that were swapped beside a gap.
         let may_differ = damaged.is_branched || damaged.lost_compaction() || damaged.kinds.contains("swapped");
         assert!(verdict == Verdict::Same || may_differ, "{name}: {verdict:?}");
-        // For the agents: `tests/README.md` says how.
-        if let Some(folder) = &folder {
-            let file = |suffix: &str| Path::new(folder).join(format!("{seed:04}.{suffix}.jsonl"));
-            fs::write(file("sound"), damaged.sound.join("\n") + "\n").unwrap();
-            fs::write(file("damaged"), &damaged.bytes).unwrap();
-            fs::write(file("mended"), &fixed.bytes).unwrap();
-        }
     }
     let table: Vec<_> = table.iter().map(|(kind, counts)| format!("{kind} {counts:?}")).collect();
     assert_eq!(table, TABLE);

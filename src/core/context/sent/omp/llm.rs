@@ -8,6 +8,7 @@ use crate::core::context::content::{
 use crate::core::context::message;
 use crate::core::context::omp::{SKILL, is_falsy};
 use crate::core::context::sent::step::Part;
+use crate::core::entry::message::Message;
 use crate::core::json::text::push_json;
 use crate::core::json::{Object, Raw, ValueKind};
 
@@ -141,7 +142,7 @@ fn tidied(out: &mut Vec<u8>, message: Raw<'_>) {
     push_json(&mut summary, &text::tidy(&message.get_str("summary").unwrap_or_default()));
     let mut tidied = Vec::new();
     write_changed(&mut tidied, message, &[("summary", Some(&summary))]);
-    message::write_for_model(out, Raw::new(&tidied));
+    message::write_for_model(out, Message::made(Raw::new(&tidied)));
 }
 
 /// Writes a command or code that the person ran. What of its output is not there is told in other words than the
@@ -149,7 +150,7 @@ fn tidied(out: &mut Vec<u8>, message: Raw<'_>) {
 fn execution(out: &mut Vec<u8>, message: Raw<'_>) {
     let (mut whole, mut sent) = (Vec::new(), Vec::new());
     write_changed(&mut whole, message, &[("truncated", None)]);
-    message::write_for_model(&mut sent, Raw::new(&whole));
+    message::write_for_model(&mut sent, Message::made(Raw::new(&whole)));
     let text = blocks(Raw::new(&sent)).next().and_then(|block| block.get("text"));
     let cut = text::cut(message).unwrap_or_default();
     user_text(out, message, &[Stored(text), Literal(&cut)], &[]);

@@ -19,7 +19,7 @@ pub(super) fn fill(plan: &mut Plan, bodies: &mut Bodies<'_>, context: &Context) 
     let mut said = Vec::new();
     for item in &context.messages {
         let (parts, fact) =
-            message::with(bodies, item, &mut scratch, |message| (llm::parts(message), Fact::new(message)))?;
+            message::with(bodies, item, &mut scratch, |message| (llm::parts(message.raw()), Fact::new(message.raw())))?;
         match fact {
             Fact::System => {}
             Fact::Other => said.extend(parts.iter().map(|part| (item.clone(), Said::Part(*part)))),
