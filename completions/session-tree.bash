@@ -9,9 +9,9 @@ _session_tree() {
             COMPREPLY+=("$line")
         fi
     done < <(session-tree completions bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null </dev/null)
-    # Bash quotes names of files itself, and shows only their last part.
-    if [[ $form == paths ]]; then
-        compopt -o filenames 2>/dev/null
+    # Bash quotes names of files itself, shows only their last part, and adds a slash to folders.
+    if [[ $form == paths ]] && compopt -o filenames 2>/dev/null; then
+        COMPREPLY=("${COMPREPLY[@]%/}")
     fi
 }
 complete -o nosort -F _session_tree session-tree 2>/dev/null || complete -F _session_tree session-tree

@@ -1,5 +1,6 @@
 //! The definition of the command line.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -115,8 +116,10 @@ fn explain(error: clap::Error) -> ExitCode {
     error.remove(ContextKind::Suggested);
     let command = command_in(&args);
     let meant = hints::meant(&mut error, command.as_deref());
-    let quiet = args.iter().any(|arg| arg == "--quiet" || arg == "-q");
-    if !asks_for_json(args.iter().skip(1).cloned()) {
+    // What stands after these is no option.
+    let options: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--").collect();
+    let quiet = options.iter().any(|arg| arg == "--quiet" || arg == "-q");
+    if !asks_for_json(&options) {
         let report = Report { quiet, ..cmd::plain_report() };
         let text = error.render();
         report.verbatim(&if report.paint.color { text.ansi().to_string() } else { text.to_string() });
@@ -141,13 +144,14 @@ fn command_in(args: &[OsString]) -> Option<String> {
     args.iter().skip(1).find_map(known)
 }
 
+/// The JSON formats of all commands: of a command line that does not parse it is not known which command has it.
+const JSON_FORMATS: [&str; 7] = ["json", "jsonl", "llm", "anthropic", "openai", "responses", "sarif"];
+
 /// Returns whether a command line that does not parse asks for a JSON format all the same.
-fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
-    const FORMATS: [&str; 4] = ["json", "jsonl", "llm", "sarif"];
-    let args: Vec<_> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
-    let is_format = |arg: &str| FORMATS.contains(&arg);
-    args.iter().any(|arg| arg == "--json" || arg.strip_prefix("--format=").is_some_and(is_format))
-        || args.windows(2).any(|pair| pair[0] == "--format" && is_format(&pair[1]))
+fn asks_for_json(options: &[Cow<'_, str>]) -> bool {
+    let is_format = |arg: &str| JSON_FORMATS.contains(&arg);
+    options.iter().any(|arg| arg == "--json" || arg.strip_prefix("--format=").is_some_and(is_format))
+        || options.windows(2).any(|pair| pair[0] == "--format" && is_format(&pair[1]))
 }
 
 impl Command {
@@ -170,10 +174,29 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+
+    use super::{Cli, JSON_FORMATS};
 
     #[test]
     fn the_definition_is_sound() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn json_formats_are_known_before_a_line_is_parsed() {
+        let mut seen = 0;
+        for command in Cli::command().get_subcommands() {
+            let Some(format) = command.get_arguments().find(|arg| arg.get_id() == "format") else { continue };
+            for value in format.get_possible_values() {
+                let line = ["session-tree", command.get_name(), "a", "--format", value.get_name()];
+                // A move needs an entry too.
+                let entry = Some("b").filter(|_| command.get_name() == "navigate");
+                let task = Cli::try_parse_from(line.into_iter().chain(entry)).unwrap().command.task();
+                assert_eq!(task.is_json(), JSON_FORMATS.contains(&value.get_name()), "{line:?}");
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, 35);
     }
 }

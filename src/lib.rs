@@ -58,7 +58,7 @@
 //! |---|---|---|
 //! | only LF ends a line, of any length (help rules, "Reading", 1) | `core/read/line.rs` | `lines_do_not_depend_on_the_size_of_blocks` |
 //! | which line is the header, and its version (help rules, "Reading", 3) | `core/entry/header.rs` | `versions_are_read_leniently` |
-//! | an unfinished last line is skipped and named (help rules, "Reading", 2) | `core/read/load.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
+//! | an unfinished last line is skipped and named (help rules, "Reading", 2) | `core/read/warning.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
 //! | which entry is the leaf, what the labels are (help rules, "Leaf") | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
 //! | where entries hang in a file that stores moves of the leaf (help rules, "Stored moves of the leaf") | `core/session/place.rs` | `entries_hang_where_the_writer_of_the_marks_hangs_them` |
 //! | a cycle is cut, an orphan is a root (help rules, "Tree") | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
@@ -70,7 +70,7 @@
 //! | which of several sessions are shown (help rules, "Views") | `cmd/tree/many.rs` | `search_shows_sessions_with_a_hit_only` |
 //! | the words of a row (help rules, "Rows") | `core/entry/preview.rs` | `rows_are_those_of_the_agents` |
 //! | which entry an ENTRY is (help naming, "Entries") | `core/naming/entry.rs` | `every_form_of_a_name_finds_its_entry` |
-//! | which file a SESSION is (help naming, "Sessions") | `core/naming/session.rs` | `an_id_or_its_start_names_a_session` |
+//! | which file a SESSION is (help naming, "Sessions") | `core/naming/session/find.rs` | `an_id_or_its_start_names_a_session` |
 //! | what a list says of a session (help naming, "Lists") | `core/store/row.rs` | `a_long_session_is_known_by_its_ends` |
 //! | which session is a fork of which (help naming, "Families") | `core/store/family.rs` | `parents_are_found_by_path_by_id_and_by_folder` |
 //! | what several sessions share counts once (help naming, "Families") | `core/store/totals.rs` | `an_entry_counts_once_in_the_first_session_that_has_it` |

@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::cmd::help::PAGES;
 use crate::core::naming::files::is_session_name;
-use crate::core::naming::session::{CURRENT, LATEST};
+use crate::core::naming::session::word::{CURRENT, LATEST};
 use crate::core::words::shell_word;
 
 /// Commands by the words that people try for what they do.

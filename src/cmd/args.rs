@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 
 use super::{App, world};
 use crate::core::disk::write::{Unsynced, WriteOptions};
@@ -76,6 +76,11 @@ impl<F: Formats> FormatArg<F> {
     pub(super) fn is_json(&self) -> bool {
         F::JSON.contains(&self.get())
     }
+}
+
+/// Reads how many of something.
+pub(super) fn number(text: &str) -> Result<usize, &'static str> {
+    text.parse().map_err(|_| "it is a whole number from 0 on")
 }
 
 /// What is to be searched for.
@@ -170,18 +175,23 @@ impl SessionArg {
         self.was_found.then_some(&self.session)
     }
 
+    /// Warns of something about the whole file.
+    pub(super) fn warn(&self, app: &App, kind: WarningKind, message: &str) {
+        app.report.warn(kind, message, Some(&self.session), None);
+    }
+
     /// Warns of what was done to the file besides what was asked for. Returns the failure to report after
     /// the result, if the system could not sync what was written.
     pub(super) fn committed(&self, app: &App, done: &mut Committed) -> Option<Failure> {
         if let Some(version) = done.migrated_from {
             let message = format!(
-                "the file was version {version}: it was migrated to 3 in the same step, and no copy is kept; run first, `migrate --backup` keeps one"
+                "the file was version {version}: it was migrated to 3 in the same step, without a copy; `migrate --backup` before that keeps one"
             );
-            app.report.warn(WarningKind::Migrated, &message, Some(&self.session), None);
+            self.warn(app, WarningKind::Migrated, &message);
         }
         if done.closed_unfinished_line {
             let message = "its last line was unfinished: the new entry starts on a line of its own";
-            app.report.warn(WarningKind::UnfinishedLine, message, Some(&self.session), None);
+            self.warn(app, WarningKind::UnfinishedLine, message);
         }
         let effects = std::mem::take(&mut done.effects);
         super::warn_of(app, &effects, &self.session);
@@ -200,7 +210,7 @@ impl SessionArg {
                 exit = Exit::after(signal);
             }
             let message = format!("{failed}; what was done stays");
-            app.report.warn(WarningKind::HookFailed, &message, Some(&self.session), None);
+            self.warn(app, WarningKind::HookFailed, &message);
         }
         exit.into()
     }
@@ -268,6 +278,14 @@ pub(super) struct Writing {
 }
 
 impl Writing {
+    /// Returns an argument of a command; one of these goes only with the change that `change` asks for.
+    pub(super) fn only_with(arg: Arg, change: &'static str) -> Arg {
+        match arg.get_id().as_str() {
+            "force" | "lock_timeout" => arg.requires(change),
+            _ => arg,
+        }
+    }
+
     /// Returns how to behave towards others.
     pub(super) fn options(&self) -> WriteOptions<'static> {
         WriteOptions { wait: world::wait(self.lock_timeout), force: self.force }
@@ -282,6 +300,7 @@ pub(super) struct HookArgs {
     hook: Vec<String>,
     /// Time limit of each hook; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "60", hide_short_help = true, value_parser = world::seconds)]
+    #[arg(requires = "hook")]
     hook_timeout: Duration,
 }
 

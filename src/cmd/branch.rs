@@ -120,10 +120,7 @@ impl BranchArgs {
         if self.entry.is_some() || !self.at.is_empty() || self.all {
             return self.fork(app);
         }
-        if self.output.is_some() || self.session_dir.is_some() || self.dry_run || self.anonymize {
-            let message = "there is nothing to make without an entry";
-            return Err(Failure::usage(message, "name a user message, or use `--at` or `--all`").into());
-        }
+        self.check_list()?;
         let session =
             app.load(&self.session.session, LoadOptions { words: &Traits::is_user, ..LoadOptions::INDEX_ONLY })?;
         let nodes: Vec<_> = session.nodes().filter(|&node| session.is_user(node)).collect();
@@ -135,6 +132,21 @@ impl BranchArgs {
         }
         output.finish()?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Refuses the options of a new session where there is none to make.
+    fn check_list(&self) -> Result<()> {
+        let options = [
+            ("--output", self.output.is_some()),
+            ("--session-dir", self.session_dir.is_some()),
+            ("--leaf", self.leaf.is_some()),
+            ("--anonymize", self.anonymize),
+            ("--dry-run", self.dry_run),
+            ("--hook", self.hooks.are_given()),
+        ];
+        let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let message = format!("`{option}` is for a new session: there is nothing to make without an entry");
+        Err(Failure::usage(message, "name a user message, or use `--at` or `--all`").into())
     }
 
     fn fork(&self, app: &App) -> Result<ExitCode> {

@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args};
 
 use self::mend::MendArgs;
 use self::tally::Tally;
-use super::args::{FormatArg, Formats};
+use super::args::FormatArg;
 use super::folders;
 use super::lookup;
 use super::paths::{self, Listed, Paths};
@@ -25,6 +25,7 @@ use crate::ui::check::{FindingFormat, Findings};
 use crate::ui::exit::Exit;
 use crate::ui::report::{AboutFile, Failure};
 
+mod format;
 mod mend;
 mod tally;
 mod why;
@@ -74,17 +75,13 @@ pub struct CheckArgs {
     #[arg(long, conflicts_with_all = ["deny", "allow", "baseline", "update_baseline"])]
     why_leaf: bool,
     /// Explain a code: meaning, effect, fix, example; `all` for all
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "files_from", "deny", "allow", "baseline", "why_leaf"])]
-    #[arg(conflicts_with_all = ["update_baseline", "diff", "fix"])]
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "files_from", "stdin_name", "deny", "allow"])]
+    #[arg(conflicts_with_all = ["baseline", "why_leaf", "update_baseline", "diff", "fix"])]
     explain: Option<String>,
     #[command(flatten)]
     mend: MendArgs,
     #[command(flatten)]
     format: FormatArg<FindingFormat>,
-}
-
-impl Formats for FindingFormat {
-    const JSON: &[Self] = &[Self::Json, Self::Jsonl, Self::Sarif];
 }
 
 impl Task for CheckArgs {
@@ -100,6 +97,7 @@ impl Task for CheckArgs {
         if self.why_leaf {
             return why::run(app, &paths, self.format.get());
         }
+        self.mend.check(self.format.get())?;
         let policy = self.policy()?;
         let given = lookup::files(app, paths.given()?, self.mend.fix)?;
         let files = files::find(given.clone(), Searched::Plain);

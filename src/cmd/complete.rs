@@ -17,7 +17,10 @@ use crate::core::check::Code;
 use crate::core::naming;
 use crate::core::naming::files::is_session_name;
 use crate::core::naming::offer::{self, Nameable};
-use crate::core::naming::session::{Asker, CURRENT, LATEST, Meaning, SessionStore, StoredSession, is_path};
+use crate::core::naming::session::find::{Asker, Meaning};
+use crate::core::naming::session::store::SessionStore;
+use crate::core::naming::session::stored::StoredSession;
+use crate::core::naming::session::word::{CURRENT, LATEST, is_path};
 use crate::core::time;
 use crate::ui::choice::{self, Choice};
 
@@ -71,6 +74,8 @@ fn with_values(arg: Arg, command: &str, so_far: &Arc<SoFar>) -> Arg {
             }))
         }
         "SESSION" => arg.add(ArgValueCompleter::new(sessions)),
+        // It takes names too.
+        "PATH" if (command, arg.get_id().as_str()) == ("check", "paths") => arg.add(ArgValueCompleter::new(sessions)),
         "PATH" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, is_session))),
         "FILE" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, Path::is_file))),
         "DIR" => arg.add(ArgValueCompleter::new(|typed: &OsStr| paths(typed, |_| false))),

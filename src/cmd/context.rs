@@ -110,7 +110,7 @@ impl ContextArgs {
                 let api = format.api().unwrap_or(Api::Anthropic);
                 if !request::body(&mut output, &mut bodies, &context, api, model)? {
                     let message = "the session names no model: `model` is empty; `--model PROVIDER/ID` sets it";
-                    app.report.warn(WarningKind::NoModel, message, Some(&self.session.session), None);
+                    self.session.warn(app, WarningKind::NoModel, message);
                 }
             }
         }

@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::core::naming::agent::Agent;
-use crate::core::naming::session::{CurrentSession, Places};
+use crate::core::naming::session::find::CurrentSession;
+use crate::core::naming::session::place::Places;
 use crate::core::naming::settings;
 use crate::core::session::Session;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::args::{FormatArg, SessionArg, TextOrList, Writing};
 use super::{App, Task, world};
@@ -25,6 +25,8 @@ use crate::ui::report::{AboutFile, Failure};
 /// already writes nothing. An entry has one label: a new one replaces it. A file of version 1 or 2 is
 /// migrated in the same step, without a copy; `migrate --backup` before that keeps the original.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("change").args(["name", "clear", "from"])))]
+#[command(mut_args(|arg| Writing::only_with(arg, "change")))]
 #[command(after_long_help = super::naming("\
 Examples:
   session-tree label session.jsonl                 all labels
@@ -52,10 +54,10 @@ pub struct LabelArgs {
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Append to this entry instead of the file's leaf; this moves the leaf there
-    #[arg(long, value_name = "ENTRY", hide_short_help = true)]
+    #[arg(long, value_name = "ENTRY", hide_short_help = true, requires = "change")]
     leaf: Option<String>,
     /// Let the label start a new root; this moves the leaf there
-    #[arg(long, hide_short_help = true, conflicts_with = "leaf")]
+    #[arg(long, hide_short_help = true, requires = "change", conflicts_with = "leaf")]
     root: bool,
     #[command(flatten)]
     writing: Writing,
@@ -125,7 +127,7 @@ impl LabelArgs {
         let mut ids = world::ids_and_time(&mut fresh);
         let (labels, mut done) = label::write(&edits, self.moves, file, session, anchor, &mut ids)?;
         if let Some((kind, message)) = self.warning(session, parent, done.is_some()) {
-            app.report.warn(kind, &message, Some(&self.session.session), None);
+            self.session.warn(app, kind, &message);
         }
         let not_synced = done.as_mut().and_then(|done| self.session.committed(app, done));
         let report = LabelReport {

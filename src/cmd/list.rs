@@ -16,7 +16,7 @@ use crate::core::entry::Traits;
 use crate::core::error::Error;
 use crate::core::error::problem::WarningKind;
 use crate::core::naming::files::{self, Named, Searched};
-use crate::core::naming::session::is_path;
+use crate::core::naming::session::word::is_path;
 use crate::core::read::source::Source;
 use crate::core::search::Query;
 use crate::core::store::list::SessionList;
@@ -27,7 +27,7 @@ use crate::core::time::Stamp;
 use crate::core::time::when::Period;
 use crate::core::words::shell_word;
 use crate::parallel::Pool;
-use crate::ui::entry::speaker;
+use crate::ui::entry;
 use crate::ui::exit::Exit;
 use crate::ui::report::Failure;
 use crate::ui::sessions::{self, SessionsTable};
@@ -171,7 +171,7 @@ impl ListArgs {
 
     /// Keeps the sessions that hold the words of a search; returns whether there are any.
     fn search(app: &App, list: &mut SessionList, query: &Query, open: &OpenFile<'_>) -> Result<bool> {
-        let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
+        let row = |traits: Traits, words: &str| entry::searched(&app.screen, traits, words);
         let readable = list.readable();
         let files: Vec<_> = readable.iter().map(|&at| list.rows()[at].file()).collect();
         let found = paths::each(app, "searching", &files, |file, threads| {

@@ -9,7 +9,10 @@ use super::App;
 use super::folders;
 use super::world;
 use crate::core::error::problem::WarningKind;
-use crate::core::naming::session::{Asker, CURRENT, Meaning, SessionStore, is_path, title};
+use crate::core::naming::session::find::{Asker, Meaning};
+use crate::core::naming::session::store::SessionStore;
+use crate::core::naming::session::stored::title;
+use crate::core::naming::session::word::{CURRENT, is_path};
 use crate::ui::naming;
 
 /// Returns the file that a word other than a path names; `None` for a path. `writes` if the command writes

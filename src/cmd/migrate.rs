@@ -15,6 +15,7 @@ use crate::core::migrate::CURRENT;
 use crate::core::migrate::file::{self, MigratedFile, MigrationOptions, MigrationStatus};
 use crate::core::naming::files::{self, Named, PassedOver, Searched};
 use crate::core::read::source::Source;
+use crate::core::words::shell_word;
 use crate::parallel::Pool;
 use crate::ui::exit::Exit;
 use crate::ui::output::{JsonList, Output};
@@ -41,7 +42,7 @@ pub struct MigrateArgs {
     #[command(flatten)]
     paths: Paths,
     /// Only report; exit 1 if any file is of an old version
-    #[arg(long, conflicts_with_all = ["dry_run", "backup", "output"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "backup", "output", "force", "lock_timeout"])]
     check: bool,
     /// Only print what would be done
     #[arg(long, conflicts_with = "output")]
@@ -50,7 +51,7 @@ pub struct MigrateArgs {
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = ".orig")]
     backup: Option<String>,
     /// Write the new form of the one PATH here; - for standard output [default: in place]
-    #[arg(long, short, value_name = "FILE", conflicts_with = "backup")]
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["backup", "force"])]
     output: Option<PathBuf>,
     #[command(flatten)]
     writing: Writing,
@@ -187,7 +188,7 @@ impl MigrateArgs {
         if matches!(error, Error::Exists { .. }) {
             failure.hint = Some("keep that backup and use another suffix, as in `--backup=.orig2`".to_owned());
         } else if self.backup.is_some() && path.to_string_lossy().starts_with('.') && !path.exists() {
-            failure.hint = Some(format!("a suffix is given as `--backup={}`", path.display()));
+            failure.hint = Some(format!("a suffix is given as `--backup={}`", shell_word(path.as_os_str())));
         }
         failure
     }

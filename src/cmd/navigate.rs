@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::args::{FormatArg, HookArgs, SessionArg, TextOrJson, Writing};
 use super::summary::SummaryArgs;
@@ -29,6 +29,10 @@ use crate::ui::report::AboutFile;
 /// 1 or 2 is migrated in the same step, without a copy; `migrate --backup` before that keeps the
 /// original.
 #[derive(Debug, Args)]
+#[command(group(
+    ArgGroup::new("change").multiple(true).args(["save", "label", "summary", "summary_file", "summarize"])
+))]
+#[command(mut_args(|arg| Writing::only_with(arg, "change")))]
 #[command(after_long_help = super::naming("\
 Examples:
   session-tree navigate session.jsonl user:1           take the last prompt back
@@ -100,23 +104,8 @@ impl NavigateArgs {
         if request.writes() {
             commit::check(&session)?;
         }
-        let leaf = self.session.leaf(&session, self.leaf.as_deref())?;
-        let old = leaf.filter(|_| !self.from_root);
-        let target = self.entry.as_ref().map(|name| self.session.place(&session, leaf, name)).transpose()?;
         let mut bodies = Bodies::new(&session);
-        let plan = match self.exact {
-            true => Move::exact(&session, old, target),
-            false => Move::plan(&mut bodies, old, target)?,
-        };
-        let plan = request.settle(&mut bodies, plan)?;
-        if plan.is_noop {
-            self.warn_of_noop(app, request);
-        } else {
-            if request.writes() {
-                plan.check(&session)?;
-            }
-            request.check_writers(self.hooks.are_given() || self.prompt, self.summary.summarizer().is_some())?;
-        }
+        let plan = self.plan(app, request, &mut bodies)?;
         let would_write = if self.dry_run { request.types(&mut bodies, &plan)? } else { Vec::new() };
         let prompt = if self.prompt { request.prompt(&mut bodies, &plan)? } else { None };
         if let Some(prompt) = prompt.as_deref().filter(|_| !self.format.is_json()) {
@@ -155,7 +144,7 @@ impl NavigateArgs {
             HookAnswer::Go => None,
             HookAnswer::Summary(summary) => Some(summary),
             HookAnswer::Cancel { by } => {
-                let view = MoveView::read(&mut bodies, &plan, old)?;
+                let view = MoveView::read(&mut bodies, &plan, plan.old)?;
                 print(&view, &MoveOutcome::Cancelled { by }, None)?;
                 return Ok(Exit::Cancelled.into());
             }
@@ -167,7 +156,7 @@ impl NavigateArgs {
             let label = if self.root && self.label.is_some() { ", so there is nothing to label" } else { "" };
             let what = if record.is_empty() { "nothing is written" } else { "moved without a summary" };
             let message = format!("nothing that is left behind has any text: {what}{label}");
-            app.report.warn(WarningKind::NothingToSummarize, &message, Some(&self.session.session), None);
+            self.session.warn(app, WarningKind::NothingToSummarize, &message);
         }
         let view = MoveView::read(&mut bodies, &plan, plan.position)?;
         // From here on nothing but printing can fail after the move is in the file.
@@ -184,11 +173,33 @@ impl NavigateArgs {
         if record.is_empty() { printed } else { super::ended(printed, None, not_synced) }.map(|()| exit)
     }
 
+    /// Returns the move, which may be made as it is asked for.
+    fn plan(&self, app: &App, request: &MoveRequest, bodies: &mut Bodies<'_>) -> Result<Move> {
+        let session = bodies.session();
+        let leaf = self.session.leaf(session, self.leaf.as_deref())?;
+        let old = leaf.filter(|_| !self.from_root);
+        let target = self.entry.as_ref().map(|name| self.session.place(session, leaf, name)).transpose()?;
+        let plan = match self.exact {
+            true => Move::exact(session, old, target),
+            false => Move::plan(bodies, old, target)?,
+        };
+        let plan = request.settle(bodies, plan)?;
+        if plan.is_noop {
+            self.warn_of_noop(app, request);
+            return Ok(plan);
+        }
+        if request.writes() {
+            plan.check(session)?;
+        }
+        request.check_writers(self.hooks.are_given() || self.prompt, self.summary.summarizer().is_some())?;
+        Ok(plan)
+    }
+
     fn warn_of_noop(&self, app: &App, request: &MoveRequest) {
         let ignored = request.options();
         if !ignored.is_empty() {
             let message = format!("the leaf is already there: {} did nothing", ignored.join(", "));
-            app.report.warn(WarningKind::Noop, &message, Some(&self.session.session), None);
+            self.session.warn(app, WarningKind::Noop, &message);
         }
     }
 }

@@ -54,7 +54,8 @@ impl Listed {
     /// Returns paths, and those of the list.
     ///
     /// # Errors
-    /// A [`Failure`] if the list cannot be read, or if standard input has a name and is not read.
+    /// A [`Failure`] if the list cannot be read, if standard input has a name and is not read, or if it is to be read
+    /// twice.
     pub(super) fn with(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let stdin = Path::new("-");
         if self.files_from.as_deref() == Some(stdin) && paths.iter().any(|path| path == stdin) {
@@ -62,10 +63,13 @@ impl Listed {
             return Err(Failure::usage(message, "leave `-` or `--files-from -` out").into());
         }
         let paths = with_listed(paths, self.files_from.as_deref())?;
-        if self.stdin_name.is_some() && !paths.iter().any(|path| path == Path::new("-")) {
-            return Err(Failure::usage("`--stdin-name` is for standard input", "give `-` as the file").into());
+        match paths.iter().filter(|path| *path == stdin).count() {
+            0 if self.stdin_name.is_some() => {
+                Err(Failure::usage("`--stdin-name` is for standard input", "give `-` as the file").into())
+            }
+            0 | 1 => Ok(paths),
+            _ => Err(Failure::usage("standard input can be read only once", "give `-` once").into()),
         }
-        Ok(paths)
     }
 
     /// Returns what a file is called in what is printed.
@@ -98,7 +102,7 @@ impl Paths {
 ///
 /// # Errors
 /// A [`Failure`] if the list cannot be read.
-pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Result<Vec<PathBuf>> {
+fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Result<Vec<PathBuf>> {
     let mut paths = paths.to_vec();
     if let Some(from) = files_from {
         let text = read_bytes(from).about(from)?;
@@ -115,7 +119,7 @@ pub(super) fn with_listed(paths: &[PathBuf], files_from: Option<&Path>) -> Resul
 pub(super) fn failure(error: &Error, path: &Path) -> Failure {
     let mut failure = Failure::new(error, path);
     let is_missing = matches!(error, Error::Io { .. });
-    if failure.hint.is_none() && is_missing && !naming::session::is_path(path) {
+    if failure.hint.is_none() && is_missing && !naming::session::word::is_path(path) {
         failure.hint = Some("this command takes files and folders only, no ids and no `latest`".to_owned());
     }
     failure

@@ -12,7 +12,7 @@ use super::paths::{self, Listed};
 use crate::core::error::problem::WarningKind;
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::files::{self, Named, PassedOver, Searched};
-use crate::core::naming::session::LATEST;
+use crate::core::naming::session::word::LATEST;
 use crate::core::words::shell_word;
 use crate::ui::report::Failure;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 
+use super::args::number;
 use super::world;
 use crate::core::edit::navigate::SummaryRequest;
 use crate::core::error::ErrorKind;
@@ -30,6 +31,7 @@ pub(super) struct SummaryArgs {
     summarizer: Option<String>,
     /// Time limit of the summarizer; 0 is no limit
     #[arg(long, value_name = "SECONDS", default_value = "600", hide_short_help = true, value_parser = world::seconds)]
+    #[arg(requires = "summarize", conflicts_with_all = ["summary", "summary_file"])]
     summarizer_timeout: Duration,
     /// Instructions for the summarizer, instead of its own
     #[arg(long, value_name = "TEXT", hide_short_help = true, requires = "summarize")]
@@ -37,7 +39,7 @@ pub(super) struct SummaryArgs {
     instructions: Option<String>,
     /// How much of the conversation the summarizer gets, the newest first; 0 is all
     #[arg(long, value_name = "TOKENS", default_value_t = 110_000, hide_short_help = true, requires = "summarize")]
-    #[arg(conflicts_with_all = ["summary", "summary_file"])]
+    #[arg(value_parser = number, conflicts_with_all = ["summary", "summary_file"])]
     token_budget: usize,
 }
 

@@ -14,7 +14,7 @@ use crate::core::session::Session;
 use crate::core::session::body::Bodies;
 use crate::core::tree::view::{Scope, Search, ShownTree, View};
 use crate::core::words::counted;
-use crate::ui::entry::speaker;
+use crate::ui::entry;
 use crate::ui::exit::Exit;
 use crate::ui::graph::GraphFormat;
 use crate::ui::output::Output;
@@ -75,7 +75,7 @@ impl TreeArgs {
         one: Option<OneOfSeveral<'_>>,
         load: impl FnOnce(LoadOptions<'_>) -> Result<Session>,
     ) -> Result<bool> {
-        let row = |traits: Traits, words: &str| format!("{}{words}\n{}", speaker(traits), app.screen.tilde(words));
+        let row = |traits: Traits, words: &str| entry::searched(&app.screen, traits, words);
         let done = Arc::new(AtomicU64::new(0));
         let step = || _ = done.fetch_add(1, Ordering::Relaxed);
         let view = View {
@@ -91,7 +91,7 @@ impl TreeArgs {
         let prints_rows = shows_view && !self.tips && matches!(format, Format::Text | Format::Table | Format::Jsonl);
         let words = |traits: Traits| shows_view && view.keeps(traits, prints_rows);
         // Nested nodes have no words.
-        let calls = shows_view && view.shows_calls() && (format != Format::Json || self.tips || query.is_some());
+        let calls = shows_view && view.keeps_calls() && (format != Format::Json || self.tips || query.is_some());
         let session = load(LoadOptions { words: &words, calls, usage: self.tips })?;
         let leaf = match self.root {
             true => None,

@@ -4,6 +4,7 @@
 //! Never names the file: the command that knows it adds it.
 
 pub mod foreign;
+pub mod header;
 pub mod problem;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::io;
 use std::path::PathBuf;
 
 use self::foreign::ForeignFormat;
+use self::header::HeaderFault;
 use crate::core::words::{counted, listed, shell_word};
 
 listed! {
@@ -66,8 +68,8 @@ pub enum Error {
     NotASession {
         /// The 1-based line that decided it.
         line: u32,
-        /// What the line is instead.
-        why: &'static str,
+        /// What is wrong with it.
+        fault: HeaderFault,
     },
     /// The file is of another format.
     Foreign(ForeignFormat),
@@ -314,7 +316,7 @@ impl Error {
             Self::OnLine { cause, .. } => return cause.hint(),
             Self::NotSynced { .. } => "the change is in the file: do not repeat the command; look at the disk",
             Self::Io { cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
-                "name a session file in it; `ls -t FOLDER/*.jsonl | head -1` is the newest"
+                "`ls -t FILE/*.jsonl | head -1` is the newest session file in it"
             }
             Self::Interrupted { .. } | Self::Unwritable(_) | Self::Empty | Self::Io { .. } => return None,
         };
@@ -325,7 +327,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotASession { why, .. } => write!(f, "not a session: {why}"),
+            Self::NotASession { fault, .. } => write!(f, "not a session: {fault}"),
             Self::Foreign(format) => write!(f, "not a session of pi or omp: {}", format.meaning()),
             Self::Compressed => f.write_str("cannot write to it: it is compressed with gzip"),
             Self::Unpacking { unpacked, cause } => {
@@ -370,6 +372,7 @@ impl std::error::Error for Error {}
 
 /// Returns a system's reason without its error number.
 pub fn reason(cause: &io::Error) -> String {
-    let text = cause.to_string();
-    text.split_once(" (os error ").map_or(text.clone(), |(reason, _)| reason.to_owned())
+    let mut text = cause.to_string();
+    text.truncate(text.find(" (os error ").unwrap_or(text.len()));
+    text
 }

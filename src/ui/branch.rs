@@ -63,6 +63,7 @@ impl<'a> ForkReport<'a> {
             if is_json {
                 report.result(&self.json(is_made));
             }
+            self.warn_of_what_stays(report);
             return Ok(());
         }
         let mut output = Output::new();
@@ -82,14 +83,24 @@ impl<'a> ForkReport<'a> {
         }
         output.finish()?;
         if self.cancelled_by.is_none() {
-            let is_anonymized = self.new.stand_ins.is_some();
-            if is_anonymized && is_made {
-                report.hint("read it before you share it: names of models and providers, times and cost stay");
+            if is_made {
+                self.warn_of_what_stays(report);
             }
-            let goes_on = self.path.filter(|_| !is_anonymized);
+            let goes_on = self.path.filter(|_| !self.is_anonymized());
             report.forked(self.agent, goes_on, self.plan.selected());
         }
         Ok(())
+    }
+
+    fn is_anonymized(&self) -> bool {
+        self.new.stand_ins.is_some()
+    }
+
+    /// Prints a hint on what stand-ins do not hide.
+    fn warn_of_what_stays(&self, report: Report) {
+        if self.is_anonymized() {
+            report.hint("read it before you share it: names of models and providers, times and cost stay");
+        }
     }
 
     fn counts(&self) -> (usize, usize) {

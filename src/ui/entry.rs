@@ -23,6 +23,11 @@ pub(crate) fn text(screen: &Screen, words: &str) -> String {
     screen.tilde(&words)
 }
 
+/// Returns what a search finds of a row: its words as they are stored, and as they are shown.
+pub(crate) fn searched(screen: &Screen, traits: Traits, words: &str) -> String {
+    format!("{}{words}\n{}", speaker(traits), screen.tilde(words))
+}
+
 /// Returns who speaks, as it stands before the words of a row.
 pub(crate) fn speaker(traits: Traits) -> &'static str {
     match (traits.kind, traits.role) {

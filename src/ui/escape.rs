@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::core::json::text::is_stand_in;
+use crate::core::json::text::is_lone_surrogate;
 
 /// Returns a text for one line, in which control characters, escape sequences and direction overrides are
 /// shown as escapes.
@@ -107,7 +107,7 @@ fn push(out: &mut String, char: char) {
     // Writing to a string cannot fail.
     let _ = match char {
         _ if !is_unsafe(char) => out.write_char(char),
-        _ if is_stand_in(char) => out.write_char(char::REPLACEMENT_CHARACTER),
+        _ if is_lone_surrogate(char) => out.write_char(char::REPLACEMENT_CHARACTER),
         '\n' => out.write_str("\\n"),
         '\r' => out.write_str("\\r"),
         '\t' => out.write_str("\\t"),
@@ -119,7 +119,7 @@ fn push(out: &mut String, char: char) {
 /// Returns whether a terminal might do anything with a character but show it.
 fn is_unsafe(char: char) -> bool {
     char.is_control()
-        || is_stand_in(char)
+        || is_lone_surrogate(char)
         || matches!(char,
             '\u{61c}' | '\u{200e}' | '\u{200f}' // direction marks
             | '\u{2028}' | '\u{2029}' // line and paragraph separators

@@ -59,7 +59,7 @@ impl<'b, 's> JsonlRows<'b, 's> {
         matches!(self.session.stamp(node), Stamp::Other(_) | Stamp::Unknown)
             || traits.kind == Kind::Unknown
             || traits.role == Role::Unknown
-            || self.session.row_words(node).is_none()
+            || !self.session.has_row_words(node)
     }
 
     /// Returns the words of a row.

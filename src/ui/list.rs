@@ -205,8 +205,10 @@ impl<'s> Listing<'s> {
         }
         let cell = |row: &[String], shown: &ShownColumn| {
             let text = escape::line(&row[shown.at]);
-            // comfy-table would put a wide character into one column.
-            if shown.width == 1 { self.screen.cut(&text, 1).into_owned() } else { text.into_owned() }
+            // comfy-table would put a wide character into one column, and a word that is much longer than its column
+            // takes it quadratic time.
+            let most = if shown.width == 1 { 1 } else { shown.width * 4 };
+            self.screen.cut(&text, most).into_owned()
         };
         let cells = |row: Vec<String>| self.shown.iter().map(|shown| cell(&row, shown)).collect();
         self.push(&mut out, &self.table(None, rows.into_iter().map(cells), true), Ink::Plain);

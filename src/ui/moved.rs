@@ -13,7 +13,7 @@ use super::screen::Screen;
 use crate::core::edit::navigate::{Landmark, Move, MoveOutcome, MoveView};
 use crate::core::entry::prompt::Prompt;
 use crate::core::naming::agent::Agent;
-use crate::core::naming::session::is_path;
+use crate::core::naming::session::word::is_path;
 use crate::core::session::{NodeId, Session};
 use crate::core::words::{counted, shell_word};
 
@@ -200,7 +200,9 @@ impl MoveReport<'_> {
             _ if is_written => goes_on,
             _ => {
                 let from = id(self.plan.position).map_or("--root".to_owned(), |position| format!("--leaf {position}"));
-                format!("nothing was written: `--save` saves the move, `{from}` lets other commands work from here")
+                // Nothing is written into standard input.
+                let save = if self.path == Path::new("-") { "" } else { "`--save` saves the move, " };
+                format!("nothing was written: {save}`{from}` lets other commands work from here")
             }
         }
     }

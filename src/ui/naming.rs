@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::report::{Failure, file_hint};
 use crate::core::error::ErrorKind;
-use crate::core::naming::entry::PREFIX;
 use crate::core::naming::leaf::{CountedTurn, LEAF};
-use crate::core::naming::session::{LATEST, Meaning, SessionStore, StoredSession};
+use crate::core::naming::session::find::Meaning;
+use crate::core::naming::session::store::SessionStore;
+use crate::core::naming::session::stored::StoredSession;
+use crate::core::naming::session::word::LATEST;
+use crate::core::naming::short::PREFIX;
 use crate::core::naming::short::short_ids;
 use crate::core::time;
 
@@ -132,7 +135,7 @@ mod tests {
     use std::path::Path;
 
     use super::{ErrorKind, LISTED, Meaning, SessionStore, StoredSession, closed, failure};
-    use crate::core::naming::session::Places;
+    use crate::core::naming::session::place::Places;
 
     const NOTHING: &str = "there is no file `aaaa`, and no session whose id starts so";
 

@@ -16,7 +16,7 @@ use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::problem::{Problem, WarningKind};
 use crate::core::error::{Error, ErrorKind};
 use crate::core::naming::agent::Agent;
-use crate::core::naming::session::with_ending;
+use crate::core::naming::session::word::with_ending;
 use crate::core::words::shell_word;
 
 /// A failure with everything that is printed about it.
@@ -47,10 +47,14 @@ impl Failure {
         if is_stdin(file) {
             return Self { file: Some(file.to_owned()), ..failure };
         }
-        // Commands are there to be copied.
+        // Commands are there to be copied; other hints may quote what stands in the file.
         let named = |hint: String| hint.replace(" FILE", &format!(" {}", shell_word(file.as_os_str())));
-        let has_command = matches!(error, Error::Foreign(_) | Error::Compressed | Error::Unpacking { .. });
-        let hint = if has_command { failure.hint.map(named) } else { failure.hint };
+        let has_command = |hint: &String| match error {
+            Error::Foreign(_) | Error::Compressed | Error::Unpacking { .. } | Error::Io { .. } => true,
+            Error::NotFound { .. } => hint.starts_with("`session-tree "),
+            _ => false,
+        };
+        let hint = failure.hint.map(|hint| if has_command(&hint) { named(hint) } else { hint });
         let is_missing = matches!(error, Error::Io { cause, .. } if cause.kind() == io::ErrorKind::NotFound);
         let hint = hint.or_else(|| is_missing.then(|| file_hint(file)).flatten());
         Self { file: Some(file.to_owned()), hint, ..failure }
@@ -292,12 +296,13 @@ mod tests {
     use std::path::Path;
 
     use super::{AboutFile, Error, ErrorKind, Failure};
+    use crate::core::error::header::HeaderFault;
 
     #[test]
     fn core_errors_get_the_first_file_named_and_others_none() {
         let named = |error: anyhow::Error| Err::<(), _>(error).about(Path::new("a")).about(Path::new("b")).unwrap_err();
         let failure = |error: anyhow::Error| Failure::of(named(error));
-        let error = failure(Error::NotASession { line: 2, why: "text" }.into());
+        let error = failure(Error::NotASession { line: 2, fault: HeaderFault::Missing }.into());
         assert_eq!(
             (error.kind, error.file.as_deref(), error.line),
             (ErrorKind::NotASession, Some(Path::new("a")), Some(2))

@@ -5,6 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
+use super::entry::LONGEST_ID;
 use super::escape;
 use super::fit;
 use super::list::{CHUNK, Column, Listing};
@@ -23,8 +24,6 @@ use crate::core::words::counted;
 
 /// The most levels of forks that are drawn.
 const LEVELS: usize = 12;
-/// The widest id that others are aligned with.
-const LONGEST_ID: usize = 36;
 
 /// The columns that are left out where there is no room, in this order: where and when a session was is asked
 /// for more than its numbers.

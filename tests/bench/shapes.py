@@ -444,6 +444,18 @@ def labels_of_sibling_results(count):
 
 
 @shape
+def one_long_label(count):
+    yield user(0, -1)
+    yield label(1, 0, 0, "x" * count * 9)
+
+
+@shape
+def one_label_of_controls(count):
+    yield user(0, -1)
+    yield label(1, 0, 0, "\x1b" * count)
+
+
+@shape
 def labels_like_steps(count):
     for at in range(count):
         yield user(at, at - 1) if at % 2 == 0 else label(at, at - 1, at - 1, f"v~{at}")

@@ -9,6 +9,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Texts } from "./texts.mjs";
 
+// Most texts are refused, and to note where in this program that was takes longer than all the rest.
+Error.stackTraceLimit = 0;
+
 const BATCH = 20_000;
 const LONGEST = 4_000;
 const SHOWN = 5;

@@ -74,13 +74,17 @@ class Shell:
             why = str(silent)
         self.verdict(keys, why)
 
-    def check_list(self, keys, *expected, leave=ERASE):
+    def check_list(self, keys, *expected, absent=(), leave=ERASE):
         """Types with TABs, waits for what the shell lists, and leaves that for an empty line."""
         self.terminal.press(keys)
         why = None
         try:
+            shown = ""
             for text in expected:
-                self.terminal.wait(text)
+                shown = self.terminal.wait(text)
+            found = [text for text in absent if text in shown]
+            if found:
+                why = f"not wanted {found} in {shown!r}"
             self.terminal.press(f"{leave}echo le''ft{ENTER}")
             self.terminal.wait("left\r\n", "left\n")
             self.terminal.wait(PROMPT)
@@ -139,6 +143,8 @@ def bash_checks(shell):
     shell.check_list(f"{entry}{TAB}{TAB}", "user:1", "label:plan-b", "228498df", "99569a84")
     shell.check_list(f"{entry}label:{TAB}{TAB}", "bisected", "plan-b")
     shell.check_list(f"session-tree {TAB}{TAB}", "navigate")
+    # The prompt comes again after the list.
+    shell.check_list(f"session-tree label {TAB}{TAB}", "below/", "folder/", PROMPT, absent=["//"])
     # A person may have taken the colon out.
     shell.check(f"COMP_WORDBREAKS=${{COMP_WORDBREAKS//:}}")
     shell.check(f"{entry}label:gr{TAB}", "4c70fdbd  ")

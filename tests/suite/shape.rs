@@ -18,6 +18,7 @@ fn session(tree: &str, more: &[String]) -> Session {
         let (parent, role) = parent.split_once('/').unwrap_or((parent, "assistant"));
         let line = match role {
             "compaction" => entry("compaction", id, parent, r#""tokensBefore":1000"#),
+            "leaf" => entry("leaf", id, parent, &format!(r#""targetId":"{parent}""#)),
             "model_change" => entry("model_change", id, parent, r#""model":"a/b""#),
             role => message(id, parent, role, id),
         };
@@ -52,6 +53,7 @@ fn tips_are_one_per_branch_with_messages() {
     check("a< b<a m<b/compaction n<b/compaction", &[], "n");
     check("a< b<a m<b/compaction n<b/compaction c<a", &[], "n c");
     check("a< b<a n<b/compaction m<b/compaction o<n/compaction", &[], "o");
+    check("a< b<a m<b/compaction n<b/compaction x<m/leaf", &[], "m");
     check("a< b<a c<b", &[label("l", "", "b", "x"), label("k", "", "b", "y")], "c");
     check("m< n<m", &[], "n");
     check("m</compaction n<m/compaction", &[], "");

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::super::args::Writing;
 use super::super::{App, folders, paths, warn_of, world};
+use super::format::needs_plain_format;
 use super::tally::Tally;
 use crate::core::check;
 use crate::core::check::mend::file::{self, FileOptions};
@@ -24,7 +25,6 @@ use crate::parallel::Pool;
 use crate::ui;
 use crate::ui::check::{FindingFormat, Findings, Mending};
 use crate::ui::mend::MendReport;
-use crate::ui::report::Failure;
 use crate::ui::screen::Screen;
 
 /// What is done with files instead of mending them, or showing how: beside these `requires` is not looked at.
@@ -36,7 +36,7 @@ const NO_CHANGE: [&str; 4] = ["why_leaf", "update_baseline", "explain", "diff"];
 /// Options of mending.
 #[derive(Debug, Args)]
 #[command(mut_args(|arg| match arg.get_id().as_str() {
-    "force" | "lock_timeout" => arg.requires("fix").conflicts_with_all(NO_CHANGE),
+    "force" | "lock_timeout" => Writing::only_with(arg, "fix").conflicts_with_all(NO_CHANGE),
     _ => arg,
 }))]
 pub(super) struct MendArgs {
@@ -92,12 +92,18 @@ impl MendArgs {
         }
     }
 
+    /// Refuses a format that a diff has not, and a suffix that backups cannot have.
+    pub(super) fn check(&self, format: FindingFormat) -> Result<()> {
+        if self.diff {
+            needs_plain_format("--diff", format)?;
+        }
+        Ok(self.suffix().map_or(Ok(()), check_suffix)?)
+    }
+
     fn suffix(&self) -> Option<&str> {
         if self.no_backup { None } else { Some(self.backup.as_deref().unwrap_or(".orig")) }
     }
-}
 
-impl MendArgs {
     /// Mends all files, several at once, and prints what is done and what is left, in their order.
     pub(super) fn run(
         &self,
@@ -108,10 +114,6 @@ impl MendArgs {
         out: &mut Findings,
         tally: &mut Tally,
     ) -> Result<()> {
-        if self.diff && matches!(format, FindingFormat::Github | FindingFormat::Sarif) {
-            return Err(Failure::usage("`--diff` has no such format", "leave it out, or use `--json`").into());
-        }
-        self.suffix().map_or(Ok(()), check_suffix)?;
         if self.fix {
             world::prepare()?;
         } else if format.is_document() {
@@ -210,15 +212,8 @@ fn judge(file: &Named, policy: &Policy, checked: crate::core::error::Result<Chec
 /// Explains one code, or all.
 pub(super) fn explain(name: &str, format: FindingFormat, screen: &Screen) -> Result<ExitCode> {
     let codes = if name == "all" { Code::all().collect() } else { vec![Code::named(name)?] };
-    let json = match format {
-        FindingFormat::Text => None,
-        FindingFormat::Json => Some(true),
-        FindingFormat::Jsonl => Some(false),
-        FindingFormat::Github | FindingFormat::Sarif => {
-            let hint = "use `--format text` or `--format json`";
-            return Err(Failure::usage("`--explain` has no such format", hint).into());
-        }
-    };
+    needs_plain_format("--explain", format)?;
+    let json = (format != FindingFormat::Text).then_some(format == FindingFormat::Json);
     ui::mend::explain(&codes, json, screen)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::super::paths::Paths;
 use super::super::{App, lookup};
+use super::format::needs_plain_format;
 use crate::core::check::why;
 use crate::core::naming::files::{self, Named, Searched};
 use crate::ui;
@@ -14,10 +15,7 @@ use crate::ui::report::{AboutFile, Failure};
 
 /// Explains where agents resume the one session.
 pub(super) fn run(app: &App, paths: &Paths, form: FindingFormat) -> Result<ExitCode> {
-    if matches!(form, FindingFormat::Github | FindingFormat::Sarif) {
-        let hint = "use `--format text` or `--format json`";
-        return Err(Failure::usage("`--why-leaf` has no such format", hint).into());
-    }
+    needs_plain_format("--why-leaf", form)?;
     let given = lookup::files(app, paths.given()?, false)?;
     let [Named { path, .. }] = &files::find(given, Searched::Plain)[..] else {
         return Err(Failure::usage("`--why-leaf` takes one file", "name one session file").into());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
-use crate::cmd::args::{FormatArg, Formats};
+use crate::cmd::args::{FormatArg, Formats, number};
 use crate::cmd::paths::Listed;
 use crate::cmd::world;
 use crate::core::store::arrange::SortKey;
@@ -57,7 +57,7 @@ pub struct ListArgs {
     #[arg(long, value_name = "WHEN", value_parser = world::until, hide_short_help = true)]
     pub(super) until: Option<i64>,
     /// List only the first N [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number)]
     pub(super) limit: Option<usize>,
     /// What to sort by; cost and messages need --long
     #[arg(long, value_enum, value_name = "KEY", default_value_t = SortKey::Written)]

@@ -1,7 +1,5 @@
 //! The tree as rows: for people, as columns, and for scripts.
 
-use std::borrow::Cow;
-
 use anyhow::Result;
 
 use super::printer::Printer;
@@ -49,7 +47,7 @@ impl Printer<'_> {
     fn plain_rows(&mut self, text: &TreeText<'_>, rows: &[Row]) -> Result<()> {
         let session = self.session;
         let lines = JsonlRows::new(&mut self.bodies);
-        let reads = rows.iter().filter(|row| session.row_words(row.node).is_none()).count();
+        let reads = rows.iter().filter(|row| !session.has_row_words(row.node)).count();
         let jobs = Self::jobs_for(self.jobs, rows.len(), reads);
         in_order::write(self.output, rows.len(), jobs, |range, out| {
             for at in range {
@@ -205,8 +203,9 @@ impl Printer<'_> {
                 add(out, node)?;
                 out.push(b'\n');
             }
-            if let Cow::Owned(safe) = safe_json(out, is_terminal) {
-                *out = safe;
+            // Rows are made of text, which is UTF-8 already.
+            if is_terminal {
+                *out = safe_json(out, is_terminal).into_owned();
             }
             Ok(())
         })

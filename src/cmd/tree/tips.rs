@@ -49,7 +49,7 @@ impl Printer<'_> {
         }
         self.output.release()?;
         if !tips.iter().any(|tip| tip.has_leaf) {
-            self.tell_of_leaf("no conversation ends there");
+            self.tell_of_leaf("no branch that is shown ends there");
         }
         Ok(())
     }

@@ -284,13 +284,13 @@ codes! {
 impl Code {
     /// Returns every code, errors first.
     pub fn all() -> impl Iterator<Item = Self> {
-        CODES.iter().map(|entry| entry.code)
+        CODES.iter().map(|info| info.code)
     }
 
     /// Finds a code by its id or its name.
     pub fn find(text: &str) -> Option<Self> {
-        let is_meant = |entry: &&CodeInfo| entry.id.eq_ignore_ascii_case(text) || entry.name == text;
-        CODES.iter().find(is_meant).map(|entry| entry.code)
+        let is_meant = |info: &&CodeInfo| info.id.eq_ignore_ascii_case(text) || info.name == text;
+        CODES.iter().find(is_meant).map(|info| info.code)
     }
 
     /// Returns the code with an id or a name.
@@ -310,7 +310,7 @@ impl Code {
 
     /// Returns the name that comes nearest to a misspelt one, if any does; `warnings` is one, too.
     fn near(text: &str) -> Option<&'static str> {
-        nearest(text, CODES.iter().map(|entry| entry.name).chain(["warnings"]))
+        nearest(text, CODES.iter().map(|info| info.name).chain(["warnings"]))
     }
 
     /// Returns the names that begin so, each with what it means; ids only if one is begun.
@@ -323,27 +323,27 @@ impl Code {
 
     /// Returns the stable id, as `E005`.
     pub fn id(self) -> &'static str {
-        self.entry().id
+        self.info().id
     }
 
     /// Returns the stable name, such as `malformed-line`.
     pub fn name(self) -> &'static str {
-        self.entry().name
+        self.info().name
     }
 
     /// Returns what it means, in a few words.
     pub fn title(self) -> &'static str {
-        self.entry().title.trim()
+        self.info().title.trim()
     }
 
     /// Returns what agents do.
     pub fn agents(self) -> &'static str {
-        self.entry().agents
+        self.info().agents
     }
 
     /// Returns what can be done about it, whatever the file. A finding says it for its line.
     pub fn fix(self) -> &'static str {
-        self.entry().fix
+        self.info().fix
     }
 
     /// Returns the severity.
@@ -351,7 +351,7 @@ impl Code {
         if self.id().starts_with('E') { Severity::Error } else { Severity::Warning }
     }
 
-    fn entry(self) -> &'static CodeInfo {
+    fn info(self) -> &'static CodeInfo {
         // The macro makes the variants and the rows in the same order.
         &CODES[self as usize]
     }

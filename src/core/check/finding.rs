@@ -4,6 +4,7 @@
 use super::codes::Code;
 use super::path::Continuation;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::header::HeaderFault;
 use crate::core::read::inspect::Oddity;
 use crate::core::session::{NodeId, Session};
 
@@ -62,7 +63,9 @@ pub(crate) enum Detail {
     Gap(i64),
     /// Another format, which the file is of.
     Foreign(ForeignFormat),
-    /// Why a file is not a session, or what is odd about its header.
+    /// Why a file is not a session.
+    NoHeader(HeaderFault),
+    /// What is odd about the header.
     Reason(&'static str),
 }
 

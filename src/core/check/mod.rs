@@ -39,9 +39,9 @@ use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::{Error, Result};
 use crate::core::naming::files::UNKNOWN;
 use crate::core::read::inspect::{self, LineNotes};
+use crate::core::read::line;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
-use crate::core::read::{line, load};
 use crate::core::session::Session;
 
 /// The result of checking a file.
@@ -80,10 +80,10 @@ pub fn check(source: Source, blobs: Option<&Path>, jobs: usize) -> Result<Checke
 fn no_session(error: Error, source: Source) -> Result<Checked> {
     let (code, line, detail) = match error {
         Error::Empty => (Code::Empty, 1, Detail::Nothing),
-        Error::NotASession { line, why: why @ (load::DAMAGED | load::NO_ID) } => {
-            (Code::UnreadableHeader, line, Detail::Reason(why))
+        Error::NotASession { line, fault } if fault.is_of_session() => {
+            (Code::UnreadableHeader, line, Detail::NoHeader(fault))
         }
-        Error::NotASession { line, why } => (Code::NotASession, line, Detail::Reason(why)),
+        Error::NotASession { line, fault } => (Code::NotASession, line, Detail::NoHeader(fault)),
         Error::Foreign(format) => (Code::NotASession, 1, Detail::Foreign(format)),
         other => return Err(other),
     };

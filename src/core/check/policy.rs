@@ -161,14 +161,14 @@ impl Policy {
         let (mut known, mut listed, mut own_name) = (Baseline::default(), Baseline::default(), None);
         let found = checked.and_then(|checked| {
             let name = self.name(path);
-            for spot in &checked.found {
-                if self.updates && !self.allowed.contains(&spot.code) {
-                    known.add(&name, &checked, spot);
+            for finding in &checked.found {
+                if self.updates && !self.allowed.contains(&finding.code) {
+                    known.add(&name, &checked, finding);
                 }
                 if !self.updates {
-                    listed.add_known(&self.known, &name, &checked, spot);
+                    listed.add_known(&self.known, &name, &checked, finding);
                 }
-                self.count(&name, &checked, spot, &mut counts);
+                self.count(&name, &checked, finding, &mut counts);
             }
             own_name = Some(name);
             if checked.found.len() > HELD {
@@ -188,7 +188,7 @@ impl Policy {
     /// Returns how to decide whether a finding in a file is reported.
     pub(crate) fn reports(&self, path: &Path) -> impl Fn(&Checked, &RawFinding) -> bool + use<'_> {
         let name = self.name(path);
-        move |checked, spot| self.count(&name, checked, spot, &mut Counts::default())
+        move |checked, finding| self.count(&name, checked, finding, &mut Counts::default())
     }
 
     /// Returns what the baseline lists of files that were checked, or are gone, and that was not found again: its
@@ -220,10 +220,10 @@ impl Policy {
     ) -> std::result::Result<BTreeMap<Code, usize>, E> {
         let seen: RefCell<BTreeMap<Code, usize>> = RefCell::default();
         let name = self.name(path);
-        let is_wanted = |spot: &RawFinding| {
-            let counts = self.count(&name, checked, spot, &mut Counts::default());
+        let is_wanted = |finding: &RawFinding| {
+            let counts = self.count(&name, checked, finding, &mut Counts::default());
             let mut seen = seen.borrow_mut();
-            let count = seen.entry(spot.code).or_default();
+            let count = seen.entry(finding.code).or_default();
             *count += usize::from(counts);
             counts && self.most.is_none_or(|most| *count <= most)
         };
@@ -242,19 +242,19 @@ impl Policy {
     }
 
     /// Counts a finding. Returns whether it is reported.
-    fn count(&self, name: &str, checked: &Checked, spot: &RawFinding, counts: &mut Counts) -> bool {
-        if self.allowed.contains(&spot.code) {
+    fn count(&self, name: &str, checked: &Checked, finding: &RawFinding, counts: &mut Counts) -> bool {
+        if self.allowed.contains(&finding.code) {
             return false;
         }
-        if self.updates || self.known.knows(name, checked, spot) {
+        if self.updates || self.known.knows(name, checked, finding) {
             counts.known += 1;
             return false;
         }
-        match spot.code.severity() {
+        match finding.code.severity() {
             Severity::Error => counts.errors += 1,
             Severity::Warning => {
                 counts.warnings += 1;
-                counts.denied += usize::from(self.denied.contains(&spot.code));
+                counts.denied += usize::from(self.denied.contains(&finding.code));
             }
         }
         true

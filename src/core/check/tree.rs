@@ -44,10 +44,8 @@ pub(super) fn check(session: &Session, notes: &LineNotes, found: &mut Vec<RawFin
 
 /// Reports a last entry with entries below it, and returns whether it is one.
 fn descendants(session: &Session, found: &mut Vec<RawFinding>) -> bool {
-    let Some(leaf) = session.leaf().filter(|_| session.cuts().is_empty()) else { return false };
-    if !session.nodes().any(|node| session.parent(node) == Some(leaf)) {
-        return false;
-    }
+    let has_children = |&leaf: &NodeId| !session.children(leaf).is_empty();
+    let Some(leaf) = session.leaf().filter(has_children).filter(|_| session.cuts().is_empty()) else { return false };
     let subtrees = walk::Subtrees::new(session);
     let below = session.nodes().filter(|&node| node != leaf && subtrees.is_above(leaf, node));
     let Some(newest) = below.max_by_key(|&node| session.stamp(node).ms()) else { return false };
@@ -215,9 +213,7 @@ fn leaf(session: &Session, found: &mut Vec<RawFinding>) -> Result<()> {
     let mut bodies = Bodies::new(session);
     for node in session.ancestors(leaf).take_while(|&node| !is_talk(node)) {
         // `navigate --save` left it there on purpose.
-        if session.traits(node).kind == Kind::Custom
-            && bodies.entry(node)?.get_str("customType").as_deref() == Some("session-tree/leaf")
-        {
+        if bodies.is_saved_move(node)? {
             return Ok(());
         }
     }

@@ -6,6 +6,7 @@ use crate::core::error::Result;
 use crate::core::read::load::LoadOptions;
 use crate::core::read::source::Source;
 use crate::core::session::{NodeId, Session};
+use crate::core::tree::walk;
 
 /// Where agents resume.
 #[derive(Debug)]
@@ -52,8 +53,7 @@ fn because(session: &Session, leaf: NodeId, is_older: bool) -> String {
         false => format!("it is the last entry of the file ({what})"),
     };
     if !kind.is_conversation() {
-        let talk = session.ancestors(session.parent(leaf)).find(|&node| session.traits(node).kind.is_conversation());
-        why += &match talk {
+        why += &match walk::conversation(session, leaf) {
             Some(talk) => {
                 format!("; the conversation goes on below `{}`, line {}", session.id(talk), session.line(talk))
             }

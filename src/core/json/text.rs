@@ -20,8 +20,8 @@ pub(crate) fn decode(raw: &[u8]) -> Cow<'_, str> {
 }
 
 /// The first of the characters that stand for the 2048 lone surrogates in ids: the last ones that Unicode leaves
-/// for private use.
-const STAND_IN: u32 = 0x10_f800;
+/// for private use. An id that has one of these itself is taken for one with a lone surrogate; no agent makes such.
+const LONE_SURROGATES: u32 = 0x10_f800;
 
 /// Decodes the body of an id as [`decode`] does, but different ids stay different: a character for private use
 /// stands for each lone surrogate. [`push_json_id`] writes it back, and [`shown_id`] is what people see.
@@ -29,18 +29,18 @@ pub(crate) fn decode_id(raw: &[u8]) -> Cow<'_, str> {
     if !raw.contains(&b'\\') {
         return lossy(raw);
     }
-    Cow::Owned(decoded(raw, |lone| char::from_u32(STAND_IN + (lone & 0x7ff)).unwrap_or(REPLACEMENT)))
+    Cow::Owned(decoded(raw, |lone| char::from_u32(LONE_SURROGATES + (lone & 0x7ff)).unwrap_or(REPLACEMENT)))
 }
 
 /// Decodes a string that has escapes, with something in place of each lone surrogate.
-fn decoded(raw: &[u8], stand_in: impl Fn(u32) -> char) -> String {
+fn decoded(raw: &[u8], of_surrogate: impl Fn(u32) -> char) -> String {
     let mut out = Vec::with_capacity(raw.len());
     let push = |out: &mut Vec<u8>, char: char| out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
     for piece in StringParts(raw) {
         match piece {
             StringPart::Plain(bytes) => out.extend_from_slice(bytes),
             StringPart::Char(char) => push(&mut out, char),
-            StringPart::Surrogate(lone) => push(&mut out, stand_in(lone)),
+            StringPart::Surrogate(lone) => push(&mut out, of_surrogate(lone)),
         }
     }
     // No escape completes a sequence of bytes, so the text can be checked as one.
@@ -48,23 +48,27 @@ fn decoded(raw: &[u8], stand_in: impl Fn(u32) -> char) -> String {
 }
 
 /// Returns whether a character stands for a lone surrogate in an id.
-pub(crate) fn is_stand_in(char: char) -> bool {
-    u32::from(char) >= STAND_IN
+pub(crate) fn is_lone_surrogate(char: char) -> bool {
+    u32::from(char) >= LONE_SURROGATES
 }
 
 /// Returns an id as it is shown: U+FFFD for each lone surrogate.
 pub(crate) fn shown_id(id: &str) -> Cow<'_, str> {
-    if id.contains(is_stand_in) { Cow::Owned(id.replace(is_stand_in, "\u{fffd}")) } else { Cow::Borrowed(id) }
+    if id.contains(is_lone_surrogate) {
+        Cow::Owned(id.replace(is_lone_surrogate, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(id)
+    }
 }
 
 /// Appends an id to `out` as a JSON string with its quotes, and its lone surrogates as they were.
 pub(crate) fn push_json_id(out: &mut Vec<u8>, id: &str) {
     out.push(b'"');
-    for piece in id.split_inclusive(is_stand_in) {
-        let lone = piece.chars().next_back().filter(|&char| is_stand_in(char));
-        push_json_body(out, piece.trim_end_matches(is_stand_in));
+    for piece in id.split_inclusive(is_lone_surrogate) {
+        let lone = piece.chars().next_back().filter(|&char| is_lone_surrogate(char));
+        push_json_body(out, piece.trim_end_matches(is_lone_surrogate));
         if let Some(lone) = lone {
-            out.extend_from_slice(format!("\\u{:04x}", 0xd800 + (u32::from(lone) - STAND_IN)).as_bytes());
+            out.extend_from_slice(format!("\\u{:04x}", 0xd800 + (u32::from(lone) - LONE_SURROGATES)).as_bytes());
         }
     }
     out.push(b'"');

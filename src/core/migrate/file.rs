@@ -9,8 +9,8 @@ use crate::core::disk;
 use crate::core::disk::backup::Backup;
 use crate::core::disk::write::{self, Place, SideEffects, WriteOptions};
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::header::HeaderFault;
 use crate::core::error::{Error, Result};
-use crate::core::read::load;
 use crate::core::read::source::{FileState, Source, is_named_gzip};
 use crate::core::words::listed;
 
@@ -109,7 +109,7 @@ impl MigratedFile {
     fn failed(from: Option<u32>, error: Error) -> Self {
         // A session whose header is damaged is one all the same.
         let is_session = match &error {
-            Error::NotASession { why, .. } => *why == load::DAMAGED,
+            Error::NotASession { fault, .. } => *fault == HeaderFault::Damaged,
             Error::Foreign(_) | Error::Empty => false,
             _ => true,
         };
@@ -236,7 +236,8 @@ pub fn refuse_everything(path: &Path, home: Option<&Path>) -> Result<()> {
         return Ok(());
     }
     let what = if home.as_ref() == Some(&folder) { "your home folder" } else { "a folder of much more than sessions" };
-    let message = format!("cannot migrate all of `{}`: it is {what}, `{}`", path.display(), folder.display());
+    let name = if path == folder { String::new() } else { format!(", `{}`", folder.display()) };
+    let message = format!("cannot migrate all of `{}`: it is {what}{name}", path.display());
     let hint = "name the sessions' folder, such as `~/.pi/agent/sessions` or `~/.omp/agent/sessions`".to_owned();
     Err(Error::Usage { message, hint })
 }

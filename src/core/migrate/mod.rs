@@ -15,8 +15,8 @@ use crate::core::entry::header::DeclaredVersion;
 use crate::core::entry::{self, Scan};
 use crate::core::error::{Error, Result};
 use crate::core::read::line::{self, BLOCK, Line, Lines};
-use crate::core::read::load;
 use crate::core::read::source::Source;
+use crate::core::read::start::{self, SessionStart};
 
 /// What to do with an unfinished last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum UnfinishedLine {
 /// [`Error::Unfinished`] if the last line is and `unfinished` refuses that, [`Error::Unwritable`] if the
 /// version is not known for sure; also [`Error::NotASession`] and [`Error::Empty`].
 pub fn copy(source: &Source, unfinished: UnfinishedLine, out: &mut dyn Write) -> Result<()> {
-    let start = load::start(source)?;
+    let start = start::read(source)?;
     let version = start.header.version;
     let is_first = matches!(version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
     let assigned = is_first.then(|| AssignedIds::new(&start));
@@ -70,7 +70,7 @@ pub enum MigrationNeed {
 
 /// Returns what a file needs, from its header alone.
 pub fn need(source: &Source) -> Result<MigrationNeed> {
-    Ok(match load::start(source)?.header.version {
+    Ok(match start::read(source)?.header.version {
         DeclaredVersion::Absent => MigrationNeed::Migrate(1),
         DeclaredVersion::Number(version) if version < CURRENT => MigrationNeed::Migrate(version),
         DeclaredVersion::Number(version) if version > CURRENT => MigrationNeed::Newer(version),
@@ -81,7 +81,7 @@ pub fn need(source: &Source) -> Result<MigrationNeed> {
 /// A migration in progress.
 struct Migrator<'a> {
     version: DeclaredVersion,
-    start: &'a load::SessionStart,
+    start: &'a SessionStart,
     /// Version 1 only.
     assigned: Option<AssignedIds>,
     unfinished: UnfinishedLine,
@@ -93,7 +93,7 @@ impl Migrator<'_> {
     fn line(&mut self, line: Line<'_>, out: &mut dyn Write) -> Result<()> {
         self.line = self.line.saturating_add(1);
         let mut write = |bytes: &[u8]| out.write_all(bytes).map_err(|cause| Error::writing("cannot write", cause));
-        let bytes = load::without_bom(line);
+        let bytes = start::without_bom(line);
         let is_before = line.offset < self.start.offset;
         let read = self.scan.read(bytes);
         let is_whole = read.is_ok();
@@ -154,7 +154,7 @@ struct AssignedIds {
 }
 
 impl AssignedIds {
-    fn new(start: &load::SessionStart) -> Self {
+    fn new(start: &SessionStart) -> Self {
         let ids = vec![String::new(); start.before as usize + 1];
         Self { fresh: IdGenerator::new(&start.header.id, start.before), ids, used: HashSet::new(), last: None }
     }

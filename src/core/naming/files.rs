@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::core::error::Error;
 use crate::core::error::foreign::ForeignFormat;
-use crate::core::read::load;
 use crate::core::read::source::FileState;
 use crate::core::words::counted;
 
@@ -66,7 +65,7 @@ impl PassedOver {
         match error {
             Error::Foreign(format) => self.add(path, *format),
             Error::Empty => self.add_as(path, "empty"),
-            Error::NotASession { why, .. } if ![load::DAMAGED, load::TOO_LONG, load::NO_ID].contains(why) => {
+            Error::NotASession { fault, .. } if !fault.is_of_session() => {
                 self.add_as(path, UNKNOWN);
             }
             _ => return false,

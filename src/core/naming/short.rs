@@ -1,5 +1,7 @@
-//! How much of an id is shown of a session, where several are.
+//! How much of an id names something, and how much of those of sessions is shown where there are several.
 
+/// The fewest leading characters of an id that name it.
+pub(crate) const PREFIX: usize = 4;
 /// The fewest characters of an id that are shown.
 const FEWEST: usize = 8;
 

@@ -70,13 +70,13 @@ pub(super) fn is_event(rest: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::core::error::Error;
-    use crate::core::read::load;
     use crate::core::read::source::Source;
+    use crate::core::read::start;
 
     #[test]
     fn foreign_formats_are_recognised_by_their_start() {
         let check = |bytes: &[u8], expected: Result<(), &str>| {
-            let found = match load::start(&Source::spool(bytes).unwrap()) {
+            let found = match start::read(&Source::spool(bytes).unwrap()) {
                 Ok(_) => Ok(()),
                 Err(Error::Foreign(format)) => Err(format.name()),
                 Err(error) => Err(error.kind().name()),

@@ -1,23 +1,22 @@
-//! Finds the header, and reads the lines after it block by block, on several threads. Each block
-//! becomes a `FilePart`; [`crate::core::session`] puts the parts together. A part must depend on
-//! nothing but its own lines, so that every number of threads gives the same session.
+//! Reads the lines after the header block by block, on several threads. Each block becomes a `FilePart`;
+//! [`crate::core::session`] puts the parts together. A part must depend on nothing but its own lines, so
+//! that every number of threads gives the same session.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 use std::sync::Mutex;
 
 use hashbrown::DefaultHashBuilder;
 
-use super::foreign;
-use super::inspect::{self, Inspector, LineNotes, Oddity};
+use super::inspect::{Inspector, LineNotes, Oddity};
 use super::line::{self, BLOCK, Line, Lines};
 use super::source::Source;
-use crate::core::entry::header::{self, DeclaredVersion, Header};
+use super::warning::{malformed, no_entry};
 use crate::core::entry::preview;
 use crate::core::entry::usage::{self, RecordedUsage};
 use crate::core::entry::{BlockKind, Entry, Kind, Role, Scan, Traits};
 use crate::core::error::Result;
-use crate::core::error::foreign::ForeignFormat;
-use crate::core::error::problem::{Problems, WarningKind};
+use crate::core::error::problem::Problems;
 use crate::core::json::text::WordWriter;
 use crate::core::json::{Raw, ValueKind};
 use crate::core::time::Stamp;
@@ -25,6 +24,13 @@ use crate::parallel::Pool;
 
 /// How many models of a session are noted: a damaged file may name one in each line.
 pub(crate) const MODELS: usize = 64;
+
+/// How many entries above a tool result the message with its call is looked for at most. Calls are right above
+/// their results; without a bound an odd file would cost quadratic time.
+pub(crate) const CALLS_ABOVE: usize = 64;
+
+/// Of a message with more calls than this, each result's is not looked for by going through them.
+const FEW_CALLS: usize = 16;
 
 /// What a session keeps of its entries beside the index: what is kept need not be read again.
 #[derive(Clone, Copy)]
@@ -94,7 +100,7 @@ pub(crate) struct EntryLine {
     /// Equal to the `id` of the entry before if that is the parent, as it mostly is; lacking if it is
     /// neither an id nor null.
     pub(crate) parent: StrRef,
-    /// The text of the row, if it is kept.
+    /// The text of the row, if it is kept; that of a tool result only if its call is near.
     pub(crate) words: StrRef,
 }
 
@@ -135,6 +141,15 @@ pub(crate) struct CallLine {
     pub(crate) text: StrRef,
 }
 
+/// The calls of the assistant message that the last line hangs below, each line between at the one before it.
+#[derive(Debug)]
+struct NearCalls {
+    /// Their indices among the calls of the part.
+    calls: Range<usize>,
+    /// How many lines the message is above the next one.
+    steps: usize,
+}
+
 /// A tool result: the index of its entry among those of the part, and the id of its call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResultLine {
@@ -162,6 +177,8 @@ pub(crate) struct FilePart {
     /// The last session name that the part sets; empty if it clears the name.
     pub(crate) name: Option<StrRef>,
     pub(crate) calls: Vec<CallLine>,
+    /// The calls that a tool result on the next line may answer.
+    near: Option<NearCalls>,
     pub(crate) results: Vec<ResultLine>,
     /// Empty unless usage is kept, as are the models.
     pub(crate) usages: Vec<UsageLine>,
@@ -176,122 +193,6 @@ pub(crate) struct FilePart {
     pub(crate) open_end: Option<u64>,
 }
 
-/// The start of a session: what is before the entries.
-#[derive(Debug)]
-pub(crate) struct SessionStart {
-    pub(crate) header: Header,
-    /// The title slot's title, if there is a slot.
-    pub(crate) slot: Option<Option<String>>,
-    /// Offset of the header's line.
-    pub(crate) offset: u64,
-    /// Offset of the line after the header.
-    pub(crate) end: u64,
-    /// Whether a LF ends the header's line.
-    pub(crate) terminated: bool,
-    /// Number of well-formed lines before the header, without the slot.
-    pub(crate) before: u32,
-    pub(crate) problems: Problems,
-    /// Oddities of the lines up to the header, numbered from 0.
-    pub(crate) notes: LineNotes,
-}
-
-/// The reason why a file is not a session: no line is its header.
-pub(crate) const NO_HEADER: &str = "it has no session header";
-/// The reason why a file is not a session: the header cannot be read.
-pub(crate) const DAMAGED: &str = "its header line is damaged";
-/// The reason why a file is not listed: where its header ends was not found.
-pub(crate) const TOO_LONG: &str = "its header does not end in its first 64 MiB, and a list reads no more";
-/// The reason why a file is not a session: the header does not name one.
-pub(crate) const NO_ID: &str = "its header has no string `id`";
-
-/// Finds and reads the header (help rules, "Reading", 3).
-pub(crate) fn start(source: &Source) -> Result<SessionStart> {
-    use crate::core::error::Error::{Empty, Foreign, NotASession};
-    source.check_first_line()?;
-    let long = Mutex::new(());
-    let mut lines = Lines::new(source, &long);
-    let mut scan = Scan::default();
-    let (mut inspector, mut notes) = (Inspector::default(), LineNotes::default());
-    let mut number = 0;
-    let mut slot = None;
-    let mut before = 0;
-    let mut problems = Problems::default();
-    let mut found = None;
-    let mut at = 0;
-    while at < source.len() && found.is_none() {
-        let end = source.len().min(at + BLOCK as u64);
-        lines.in_block(at..end, |line| {
-            number += 1;
-            let bytes = without_bom(line);
-            if bytes.len() < line.bytes.len() {
-                notes.push(0, Oddity::Bom);
-            }
-            if line::is_blank(bytes) {
-                return true;
-            }
-            if line.offset == 0
-                && let Some(format) = foreign::magic(bytes)
-            {
-                found = Some(Err(Foreign(format)));
-                return false;
-            }
-            let Ok(entry) = scan.read(bytes) else {
-                // The error names a damaged header, and not the line after it.
-                let was_header = bytes.starts_with(b"{\"type\":\"session\"");
-                found = was_header.then_some(Err(NotASession { line: number, why: DAMAGED }));
-                malformed(&mut problems, number, line, bytes, &mut Scan::default());
-                inspector.malformed(&mut notes, number - 1, bytes, line.terminated);
-                return found.is_none();
-            };
-            if entry.kind() == Kind::Header {
-                let end = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
-                inspector.bytes(&mut notes, number - 1, bytes);
-                if !line.terminated {
-                    notes.push(number - 1, Oddity::NoLineEnd);
-                }
-                found = Some(match Header::read(entry, number) {
-                    Some(_) if foreign::is_event(line.next) => Err(Foreign(ForeignFormat::EventStream)),
-                    Some(header) => Ok((header, line.offset, end, line.terminated)),
-                    None => Err(NotASession { line: number, why: NO_ID }),
-                });
-            } else if line.offset == 0
-                && entry.kind() == Kind::Title
-                && let Ok(title) = header::slot(entry)
-            {
-                slot = Some(title);
-                let size = u32::try_from(bytes.len() + usize::from(line.terminated)).unwrap_or(u32::MAX);
-                if size != header::SLOT_SIZE {
-                    notes.push(number - 1, Oddity::SlotSize { bytes: size });
-                }
-            } else if let Some(format) = foreign::line(entry) {
-                found = Some(Err(Foreign(format)));
-            } else if header::may_precede(entry) {
-                before += 1;
-                let text = "foreign line before the header; agents refuse such a file";
-                problems.push(WarningKind::ForeignLine, Some(number), || text.to_owned());
-                match header::slot(entry) {
-                    _ if entry.kind() != Kind::Title => notes.push(number - 1, Oddity::Foreign),
-                    Ok(_) => notes.push(number - 1, Oddity::NoSlot { fault: u8::MAX }),
-                    Err(fault) => notes.push(number - 1, Oddity::NoSlot { fault }),
-                }
-            } else {
-                let why = "its first line is not a session header";
-                found = Some(Err(NotASession { line: number, why }));
-            }
-            found.is_none()
-        })?;
-        at = end;
-    }
-    match found {
-        Some(Ok((header, offset, end, terminated))) => {
-            Ok(SessionStart { header, slot, offset, end, terminated, before, problems, notes })
-        }
-        Some(Err(error)) => Err(error),
-        None if problems.is_empty() && slot.is_none() => Err(Empty),
-        None => Err(NotASession { line: 1, why: NO_HEADER }),
-    }
-}
-
 /// Whether lines are inspected for a check while they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inspection {
@@ -301,74 +202,61 @@ pub(crate) enum Inspection {
     On,
 }
 
-/// Reads everything after the header and returns the parts in the order of the file.
-pub(crate) fn parts(
-    source: &Source,
-    start: &SessionStart,
-    options: LoadOptions<'_>,
-    inspection: Inspection,
-    hasher: &DefaultHashBuilder,
-    jobs: usize,
-) -> Result<Vec<FilePart>> {
-    // In a plain list (version 1) every line may be an entry; else a line needs an id.
-    let is_list = matches!(start.header.version, DeclaredVersion::Absent | DeclaredVersion::Number(1));
-    let front = start.end;
-    parts_from(source, front, is_list, options, inspection, hasher, jobs)
+/// Lines that are to be read, and how.
+pub(crate) struct Reading<'a> {
+    pub(crate) source: &'a Source,
+    /// The offset from which on lines are read; one starts there.
+    pub(crate) front: u64,
+    /// Whether every line may be an entry; else a line needs an id.
+    pub(crate) is_list: bool,
+    pub(crate) options: LoadOptions<'a>,
+    pub(crate) inspection: Inspection,
+    /// Hashes the ids.
+    pub(crate) hasher: &'a DefaultHashBuilder,
+    /// On how many threads.
+    pub(crate) jobs: usize,
 }
 
-/// Reads the lines from an offset on, at which one starts, of a session that is not a plain list.
-pub(crate) fn appended(
-    source: &Source,
-    front: u64,
-    options: LoadOptions<'_>,
-    hasher: &DefaultHashBuilder,
-    jobs: usize,
-) -> Result<Vec<FilePart>> {
-    parts_from(source, front, false, options, Inspection::Off, hasher, jobs)
-}
-
-fn parts_from(
-    source: &Source,
-    front: u64,
-    is_list: bool,
-    options: LoadOptions<'_>,
-    inspection: Inspection,
-    hasher: &DefaultHashBuilder,
-    jobs: usize,
-) -> Result<Vec<FilePart>> {
-    let long = Mutex::new(());
-    let block = BLOCK as u64;
-    let count = (source.len() - front.min(source.len())).div_ceil(block);
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let worker = || {
-        let inspector = (inspection == Inspection::On).then(Inspector::default);
-        let (scan, hasher, part) = (Scan::default(), hasher.clone(), FilePart::default());
-        let mut reader = PartReader { scan, inspector, options, is_list, hasher, part };
-        let mut lines = Lines::new(source, &long);
-        move |index| {
-            let from = front + index as u64 * block;
-            let range = from..source.len().min(from + block);
-            let each = |line: Line<'_>| {
-                reader.line(line);
-                true
-            };
-            // The first block starts with a line, but not after a LF that it could see.
-            if index == 0 {
-                lines.starting_at(range, each)?
-            } else {
-                lines.in_block(range, each)?
+impl Reading<'_> {
+    /// Reads the lines and passes each part to `take`, in the order of the file; meanwhile the next ones are
+    /// read on the other threads.
+    ///
+    /// # Errors
+    /// As [`Source::read_at`].
+    pub(crate) fn parts(&self, mut take: impl FnMut(FilePart)) -> Result<()> {
+        let Self { source, front, is_list, options, hasher, .. } = *self;
+        let long = Mutex::new(());
+        let block = BLOCK as u64;
+        let count = (source.len() - front.min(source.len())).div_ceil(block);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let worker = || {
+            let inspector = (self.inspection == Inspection::On).then(Inspector::default);
+            let (scan, hasher, part) = (Scan::default(), hasher.clone(), FilePart::default());
+            let mut reader = PartReader { scan, inspector, options, is_list, hasher, part };
+            let mut lines = Lines::new(source, &long);
+            move |index| {
+                let from = front + index as u64 * block;
+                let range = from..source.len().min(from + block);
+                let each = |line: Line<'_>| {
+                    reader.line(line);
+                    true
+                };
+                // The first block starts with a line, but not after a LF that it could see.
+                if index == 0 {
+                    lines.starting_at(range, each)?
+                } else {
+                    lines.in_block(range, each)?
+                }
+                Ok(reader.part.take())
             }
-            Ok(reader.part.take())
-        }
-    };
-    let mut parts = Vec::with_capacity(count);
-    // All parts are kept, so nothing limits how far threads are ahead. For a single block another
-    // thread is not worth its start.
-    Pool::new(jobs.min(1 + count / 2), usize::MAX).run(count, worker, |_, part| {
-        parts.push(part?);
-        Ok(())
-    })?;
-    Ok(parts)
+        };
+        // All parts are kept, so nothing limits how far threads are ahead. For a single block another
+        // thread is not worth its start.
+        Pool::new(self.jobs.min(1 + count / 2), usize::MAX).run(count, worker, |_, part| {
+            take(part?);
+            Ok(())
+        })
+    }
 }
 
 /// Reads lines into a part; one per thread.
@@ -416,6 +304,11 @@ impl PartReader<'_> {
 }
 
 impl FilePart {
+    /// Returns whether it has an entry of a known type.
+    pub(crate) fn has_entry(&self) -> bool {
+        self.entries.iter().any(|entry| entry.traits.kind.is_entry_type())
+    }
+
     /// Returns the part in memory of just its size, and leaves an empty one that keeps its memory.
     fn take(&mut self) -> Self {
         let mut full = std::mem::take(self);
@@ -454,6 +347,8 @@ impl FilePart {
             None if !entry.is_root() => StrRef::LACKING,
             parent => store(text, parent),
         };
+        let is_next = !before.is_absent() && parent == before && traits.kind != Kind::Header;
+        let near = self.near.take().filter(|near| is_next && near.steps <= CALLS_ABOVE);
         let id = entry.id();
         let hash = id.as_deref().map_or(0, |id| hasher.hash_one(id));
         let id = store(text, id);
@@ -469,6 +364,7 @@ impl FilePart {
         if let Some(placing) = placing(text, entry) {
             self.placings.push(PlacingLine { entry: place, placing });
         }
+        let first_call = self.calls.len();
         match (traits.kind, traits.role) {
             (Kind::Label, _) => {
                 let text = &mut self.label_text;
@@ -483,6 +379,9 @@ impl FilePart {
             }
             (Kind::Message, Role::ToolResult) if options.calls => {
                 if let Some(call) = entry.tool_call_id() {
+                    let own = near.iter().filter(|near| near.calls.len() <= FEW_CALLS);
+                    let mut own = own.flat_map(|near| &self.calls[near.calls.clone()]);
+                    words = own.find(|own| own.id.of(text) == call).map_or(StrRef::ABSENT, |own| own.text);
                     let call = store(text, Some(call));
                     self.results.push(ResultLine { entry: place, call });
                 }
@@ -497,6 +396,10 @@ impl FilePart {
                 }
             }
             _ => {}
+        }
+        self.near = near.map(|near| NearCalls { steps: near.steps + 1, ..near });
+        if traits.role == Role::Assistant {
+            self.near = Some(NearCalls { calls: first_call..self.calls.len(), steps: 1 });
         }
         let offset = offset + u64::from(span.start);
         let stamp = entry.stamp();
@@ -546,55 +449,5 @@ fn placing(text: &mut String, entry: Entry<'_>) -> Option<Placing> {
         _ if entry.is_aside() => Some(Placing::Aside),
         Kind::Reset => Some(Placing::Reset),
         _ => None,
-    }
-}
-
-/// Returns why a well-formed line is not an entry, or `None` if it is one.
-pub(crate) fn no_entry(entry: Entry<'_>) -> Option<(WarningKind, &'static str)> {
-    if entry.kind() == Kind::Header {
-        return Some((WarningKind::SecondHeader, SECOND_HEADER));
-    }
-    if entry.has_id() {
-        return None;
-    }
-    let patch = foreign::is_patch(entry).then_some((WarningKind::PatchLine, PATCH));
-    patch.or(Some((WarningKind::ForeignLine, FOREIGN)))
-}
-
-/// The message of a second header.
-pub(crate) const SECOND_HEADER: &str = "second session header; ignored";
-/// The message of a line without id.
-pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an entry (agents would take it as the leaf)";
-
-/// The message of the first line that changes something.
-const PATCH: &str =
-    "another program changes entries or the header by lines (`entry_patch`, `header_patch`): not applied";
-
-/// Reports a line that is not one JSON object, as exactly as possible.
-fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {
-    if !line.terminated {
-        return problems.push(WarningKind::UnfinishedLine, Some(number), || {
-            format!("unfinished last line at byte {}: cut off, or a writer is still at work; skipped", line.offset)
-        });
-    }
-    problems.push(WarningKind::MalformedLine, Some(number), || match inspect::damage(bytes, scan) {
-        Oddity::Nul { count } => format!("{count} NUL bytes; skipped"),
-        Oddity::NulBefore { at } => format!("NUL bytes and a complete record (from byte {at}) on one line; skipped"),
-        Oddity::FragmentBefore { at } => {
-            format!("a fragment and a complete record (from byte {at}) on one line; skipped")
-        }
-        Oddity::Glued { at } => format!("two records on one line, the second from byte {at} on; skipped"),
-        Oddity::NotAnObject { .. } => "not a JSON object; skipped".to_owned(),
-        Oddity::TooLong => "longer than 4 GiB; skipped".to_owned(),
-        Oddity::NotJson { at } => format!("not JSON from byte {at} on; skipped"),
-        _ => "cut short; skipped".to_owned(),
-    });
-}
-
-/// Returns a line without the byte order mark that some editors put at the start of a file.
-pub(crate) fn without_bom<'l>(line: Line<'l>) -> &'l [u8] {
-    match line.bytes {
-        [0xef, 0xbb, 0xbf, rest @ ..] if line.offset == 0 => rest,
-        bytes => bytes,
     }
 }

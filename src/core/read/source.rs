@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 
 use super::foreign::GZIP;
+use crate::core::error::header::HeaderFault;
 use crate::core::error::{Error, Result};
 
 /// The identity, length and time of a file, to detect that it was replaced or changed.
@@ -354,7 +355,7 @@ impl FirstLine {
         if self.is_over || self.len < FIRST_LINE {
             return Ok(());
         }
-        Err(Error::NotASession { line: 1, why: "it has no line end in its first 64 MiB" })
+        Err(Error::NotASession { line: 1, fault: HeaderFault::Endless })
     }
 }
 

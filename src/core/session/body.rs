@@ -131,7 +131,7 @@ impl<'s> Bodies<'s> {
     }
 
     /// Returns the row text of a tool result's call, from the nearest assistant messages above it.
-    fn call(&mut self, result: NodeId) -> Result<Option<String>> {
+    pub(super) fn call(&mut self, result: NodeId) -> Result<Option<String>> {
         if self.calls.is_none() && self.looked_up <= self.session.source.len() {
             let before = self.read;
             let found = self.find_call(result)?;

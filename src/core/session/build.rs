@@ -12,11 +12,12 @@ use crate::core::entry::header::{CURRENT, DeclaredVersion, Header};
 use crate::core::error::problem::{Problems, WarningKind};
 use crate::core::migrate::lines::IdGenerator;
 use crate::core::read::inspect::{DuplicateId, LineNotes};
-use crate::core::read::load::UsageLine;
 use crate::core::read::load::{
-    self, CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef,
+    CallLine, EntryLine, FilePart, LabelLine, MODELS, PlacingLine, ResultLine, StrRef, UsageLine,
 };
 use crate::core::read::source::Source;
+use crate::core::read::start::SessionStart;
+use crate::core::read::warning;
 use crate::parallel::Pool;
 
 /// How many bytes before the end are kept, to detect that the file was written anew.
@@ -27,6 +28,8 @@ const FRONT: u64 = 64 * 1024;
 /// Takes the parts of a file one by one, in order.
 pub(super) struct SessionBuilder {
     version: u32,
+    /// Length of the file in bytes.
+    size: u64,
     /// Makes the ids of the entries, if they have none (version 1).
     fresh: Option<IdGenerator>,
     /// Number of lines before the next part.
@@ -55,10 +58,13 @@ pub(super) struct SessionBuilder {
 }
 
 impl SessionBuilder {
-    pub(super) fn new(start: &load::SessionStart, parts: &[FilePart], hasher: DefaultHashBuilder) -> Self {
+    /// Starts a session whose file has `size` bytes; its version depends on the `first` parts up to one with an
+    /// entry.
+    pub(super) fn new(start: &SessionStart, first: &[FilePart], size: u64, hasher: DefaultHashBuilder) -> Self {
         let mut problems = start.problems.clone();
-        let version = version(&start.header, parts, &mut problems);
-        let count = parts.iter().map(|part| part.entries.len()).sum();
+        let version = version(&start.header, first, &mut problems);
+        let mut notes = LineNotes::default();
+        notes.append(start.notes.clone(), 0);
         let mut well_formed = Vec::new();
         if version == 1 {
             // The header is one of the lines that old compactions count.
@@ -66,16 +72,17 @@ impl SessionBuilder {
         }
         Self {
             version,
+            size,
             fresh: (version == 1).then(|| IdGenerator::new(&start.header.id, start.before)),
             lines: start.header.line,
-            nodes: Vec::with_capacity(count),
-            parents: Vec::with_capacity(count),
-            texts: Vec::with_capacity(parts.len()),
-            ids: HashTable::with_capacity(count),
+            nodes: Vec::new(),
+            parents: Vec::new(),
+            texts: Vec::new(),
+            ids: HashTable::new(),
             hasher,
             replaced: Vec::new(),
             labels: Vec::new(),
-            label_texts: Vec::with_capacity(parts.len()),
+            label_texts: Vec::new(),
             placings: Vec::new(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -85,10 +92,30 @@ impl SessionBuilder {
             well_formed,
             open_end: None,
             problems,
-            notes: LineNotes::default(),
+            notes,
         }
     }
 
+    /// Makes room for the entries of the file if those of the next part do not fit: as many as there will be
+    /// if all of it is like what was read so far, but no more than eight times as many as there are.
+    fn reserve(&mut self, entries: &[EntryLine]) {
+        let count = self.nodes.len() + entries.len();
+        let Some(last) = entries.last().filter(|_| count > self.nodes.capacity()) else { return };
+        let read = (last.offset + u64::from(last.len)).max(1);
+        // A twentieth more than that: a few more short lines must not make everything move once more.
+        let expected = u128::from(self.size) * count as u128 * 21 / 20 / u128::from(read);
+        let expected = usize::try_from(expected).unwrap_or(usize::MAX).clamp(count, count.saturating_mul(8));
+        let more = expected - self.nodes.len();
+        self.nodes.reserve(more);
+        self.parents.reserve(more);
+        let (nodes, texts, hasher) = (&self.nodes, &self.texts, &self.hasher);
+        self.ids.reserve(more, |&node| {
+            let node = &nodes[node as usize];
+            hasher.hash_one(node.id.of(&texts[node.part as usize]))
+        });
+    }
+
+    /// Takes the next part.
     pub(super) fn take(&mut self, part: FilePart) {
         let FilePart { text, label_text, entries, labels, placings, name, calls, results, usages, models, .. } = part;
         let FilePart { problems, notes, lines, open_end, .. } = part;
@@ -100,6 +127,7 @@ impl SessionBuilder {
         self.problems.append(problems, self.lines);
         self.texts.push(text);
         self.label_texts.push(label_text);
+        self.reserve(&entries);
         let mut places = Vec::new();
         let wanted = !labels.is_empty() || !placings.is_empty() || !calls.is_empty() || !results.is_empty();
         let wanted = wanted || !usages.is_empty();
@@ -130,7 +158,7 @@ impl SessionBuilder {
             if self.version == 1 {
                 self.well_formed.push(NONE);
             }
-            self.problems.push(WarningKind::SecondHeader, Some(line), || load::SECOND_HEADER.to_owned());
+            self.problems.push(WarningKind::SecondHeader, Some(line), || warning::SECOND_HEADER.to_owned());
             return NONE;
         }
         let part = self.texts.len() - 1;
@@ -144,7 +172,7 @@ impl SessionBuilder {
             parent = StrRef::ABSENT;
             self.well_formed.push(place);
         } else if id.is_absent() {
-            self.problems.push(WarningKind::ForeignLine, Some(line), || load::FOREIGN.to_owned());
+            self.problems.push(WarningKind::ForeignLine, Some(line), || warning::FOREIGN.to_owned());
             return NONE;
         }
         let part = u32::try_from(part).unwrap_or(NONE);
@@ -221,7 +249,9 @@ impl SessionBuilder {
         self.usages.retain_mut(|line| renumber(&mut line.entry));
     }
 
-    pub(super) fn finish(mut self, source: Source, start: load::SessionStart, jobs: usize) -> Session {
+    pub(super) fn finish(mut self, source: Source, start: SessionStart, jobs: usize) -> Session {
+        // Then each entry hangs where its line says.
+        let is_plain = self.replaced.is_empty() && self.placings.is_empty();
         self.drop_replaced();
         self.nodes.shrink_to_fit();
         let header_end = if start.terminated { source.len() } else { start.offset };
@@ -259,6 +289,9 @@ impl SessionBuilder {
         session.link(&self.parents, &self.placings);
         session.break_cycles();
         session.order_children();
+        if is_plain {
+            self.results.retain(|result| session.nodes[result.entry as usize].words.is_absent());
+        }
         session.match_calls(self.calls, &self.results, jobs);
         session.apply_labels(&self.labels, self.label_texts);
         session
@@ -270,6 +303,12 @@ impl Session {
     fn match_calls(&mut self, mut calls: Vec<CallLine>, results: &[ResultLine], jobs: usize) {
         /// How many results a thread looks at at once.
         const CHUNK: usize = 4096;
+        if results.is_empty() {
+            return;
+        }
+        for result in results {
+            self.nodes[result.entry as usize].words = StrRef::ABSENT;
+        }
         let (nodes, texts) = (&self.nodes, &self.texts);
         let text_of = |node: u32| texts[nodes[node as usize].part as usize].as_str();
         for own in calls.chunk_by_mut(|a, b| a.entry == b.entry) {
@@ -500,11 +539,11 @@ fn kept_bytes(source: &Source, from: u64, to: u64) -> Vec<u8> {
 }
 
 /// Returns the version to read a file as (help rules, "Reading", 7).
-fn version(header: &Header, parts: &[FilePart], problems: &mut Problems) -> u32 {
+fn version(header: &Header, first: &[FilePart], problems: &mut Problems) -> u32 {
     let line = Some(header.line);
     match header.version {
         DeclaredVersion::Absent => {
-            let mut entries = parts.iter().flat_map(|part| &part.entries);
+            let mut entries = first.iter().flat_map(|part| &part.entries);
             let has_ids =
                 entries.find(|entry| entry.traits.kind.is_entry_type()).is_some_and(|entry| !entry.id.is_absent());
             if !has_ids {
@@ -526,6 +565,88 @@ fn version(header: &Header, parts: &[FilePart], problems: &mut Problems) -> u32 
             let message = || format!("the header's version is not a version: read as {CURRENT}");
             problems.push(WarningKind::OddVersion, line, message);
             CURRENT
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::entry::Role;
+    use crate::core::read::load::LoadOptions;
+    use crate::core::read::source::Source;
+    use crate::core::session::Session;
+    use crate::core::session::body::Bodies;
+    use crate::core::session::sample::{HEADER, calls, entry, message, node, result};
+
+    /// A generator of small numbers.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % end
+        }
+    }
+
+    /// Returns lines most of which hang below the one before; how odd the others are depends on the seed.
+    fn lines(seed: u64) -> Vec<String> {
+        let mut numbers = Numbers(seed);
+        let mut lines = vec![message("0", "", "user", "go")];
+        let (odd, count) = (2 + seed % 40, 20 + numbers.below(150));
+        for at in 1..count {
+            let id = if numbers.below(odd * 9) == 0 { numbers.below(at) } else { at };
+            let parent = if numbers.below(odd) == 0 { numbers.below(count) } else { at - 1 };
+            let (id, parent) = (id.to_string(), parent.to_string());
+            let many = if numbers.below(20) == 0 { 30 } else { 4 };
+            let paths: Vec<_> = (0..numbers.below(many)).map(|call| format!("{at}/{call}")).collect();
+            let paths: Vec<_> = paths.iter().map(|path| ("read", path.as_str())).collect();
+            lines.push(match numbers.below(10) {
+                0..=2 => calls(&id, &parent, &paths),
+                3..=7 => result(&id, &parent, &format!("call-{}", numbers.below(many + 1))),
+                8 if seed.is_multiple_of(5) && numbers.below(9) == 0 => {
+                    entry("leaf", &id, &parent, &format!(r#""targetId":"{}""#, numbers.below(at)))
+                }
+                _ => message(&id, &parent, "user", "and"),
+            });
+        }
+        lines
+    }
+
+    #[test]
+    fn the_kept_text_of_a_result_is_that_of_the_call_that_is_found_above_it() {
+        let options = LoadOptions { words: &|_| true, calls: true, usage: false };
+        let (mut with_call, mut without) = (0, 0);
+        for seed in 0..200 {
+            for version in ["3", "1", "null"] {
+                let header = HEADER.replace(":3,", &format!(":{version},"));
+                let mut file = vec![header];
+                file.extend(lines(seed));
+                let session = Session::load(Source::spool(file.join("\n").as_bytes()).unwrap(), options, 1).unwrap();
+                let mut bodies = Bodies::new(&session);
+                for node in session.nodes().filter(|&node| session.traits(node).role == Role::ToolResult) {
+                    let found = bodies.call(node).unwrap();
+                    assert_eq!(session.row_words(node), found.as_deref(), "{seed} {version} {}", session.line(node));
+                    *(if found.is_some() { &mut with_call } else { &mut without }) += 1;
+                }
+            }
+        }
+        assert!(with_call > 2_999 && without > 2_999, "{with_call} {without}");
+    }
+
+    #[test]
+    fn a_call_is_found_as_far_above_its_result_as_in_any_other_file() {
+        let options = LoadOptions { words: &|_| true, calls: true, usage: false };
+        for (between, expected) in [(0, Some("[read: a]")), (63, Some("[read: a]")), (64, None)] {
+            // With an id twice, at the end, calls are looked up when the tree is known.
+            for twice in [false, true] {
+                let mut file = vec![HEADER.to_owned(), calls("0", "", &[("read", "a")])];
+                file.extend((0..between).map(|at| message(&(at + 1).to_string(), &at.to_string(), "user", "x")));
+                file.push(result("r", &between.to_string(), "call-0"));
+                file.extend((0..2).filter(|_| twice).map(|_| message("z", "r", "user", "x")));
+                let session = Session::load(Source::spool(file.join("\n").as_bytes()).unwrap(), options, 1).unwrap();
+                let result = node(&session, "r").unwrap();
+                assert_eq!(session.row_words(result), expected, "{between} {twice}");
+            }
         }
     }
 }

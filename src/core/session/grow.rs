@@ -8,7 +8,7 @@ use super::build::tail;
 use super::{NONE, Node, NodeId, Session};
 use crate::core::entry::header::CURRENT;
 use crate::core::error::Result;
-use crate::core::read::load::{self, FilePart, LoadOptions, StrRef};
+use crate::core::read::load::{FilePart, Inspection, LoadOptions, Reading, StrRef};
 use crate::core::read::source::Source;
 
 impl Session {
@@ -22,7 +22,17 @@ impl Session {
         if self.version < CURRENT || self.stores_leaf() {
             return Ok(false);
         }
-        let parts = load::appended(&source, self.read_to, LoadOptions::INDEX_ONLY, &self.hasher, jobs)?;
+        let reading = Reading {
+            source: &source,
+            front: self.read_to,
+            is_list: false,
+            options: LoadOptions::INDEX_ONLY,
+            inspection: Inspection::Off,
+            hasher: &self.hasher,
+            jobs,
+        };
+        let mut parts = Vec::new();
+        reading.parts(|part| parts.push(part))?;
         let Some(parents) = self.parents_of(&parts) else { return Ok(false) };
         let mut parents = parents.into_iter();
         for part in parts {

@@ -4,10 +4,12 @@ use hashbrown::DefaultHashBuilder;
 
 use super::Session;
 use super::build::SessionBuilder;
+use crate::core::entry::header::DeclaredVersion;
 use crate::core::error::Result;
 use crate::core::read::inspect::LineNotes;
-use crate::core::read::load::{self, Inspection, LoadOptions};
+use crate::core::read::load::{FilePart, Inspection, LoadOptions, Reading};
 use crate::core::read::source::Source;
+use crate::core::read::start;
 
 impl Session {
     /// Reads a session on up to `jobs` threads.
@@ -29,14 +31,29 @@ impl Session {
         inspection: Inspection,
         jobs: usize,
     ) -> Result<(Self, LineNotes)> {
-        let mut start = load::start(&source)?;
+        let start = start::read(&source)?;
         let hasher = DefaultHashBuilder::default();
-        let parts = load::parts(&source, &start, options, inspection, &hasher, jobs)?;
-        let mut builder = SessionBuilder::new(&start, &parts, hasher);
-        builder.notes.append(std::mem::take(&mut start.notes), 0);
-        for part in parts {
-            builder.take(part);
-        }
+        // In a plain list (version 1) every line may be an entry.
+        let declared = start.header.version;
+        let is_list = matches!(declared, DeclaredVersion::Absent | DeclaredVersion::Number(1));
+        let reading =
+            Reading { source: &source, front: start.end, is_list, options, inspection, hasher: &hasher, jobs };
+        let begin = |first: &[FilePart]| SessionBuilder::new(&start, first, source.len(), hasher.clone());
+        // The parts that no builder has yet: where the header has no version, the first entry decides it.
+        let mut waiting = Vec::new();
+        let mut builder = None;
+        reading.parts(|part| {
+            let is_decided = declared != DeclaredVersion::Absent || part.has_entry();
+            waiting.push(part);
+            if builder.is_none() && is_decided {
+                builder = Some(begin(&waiting));
+            }
+            if let Some(builder) = &mut builder {
+                waiting.drain(..).for_each(|part| builder.take(part));
+            }
+        })?;
+        let mut builder = builder.unwrap_or_else(|| begin(&waiting));
+        waiting.into_iter().for_each(|part| builder.take(part));
         let notes = std::mem::take(&mut builder.notes);
         Ok((builder.finish(source, start, jobs), notes))
     }

@@ -16,7 +16,7 @@ use crate::core::entry::header::{CURRENT, Header};
 use crate::core::entry::usage::RecordedUsage;
 use crate::core::entry::{Kind, Role, TitleRank, Traits};
 use crate::core::error::problem::Problems;
-use crate::core::read::load::StrRef;
+use crate::core::read::load::{CALLS_ABOVE, StrRef};
 use crate::core::read::source::Source;
 use crate::core::time::Stamp;
 
@@ -378,6 +378,11 @@ impl Session {
         &self.models
     }
 
+    /// Returns whether the text of an entry's row was kept.
+    pub(crate) fn has_row_words(&self, node: NodeId) -> bool {
+        !self.nodes[node.index()].words.is_absent()
+    }
+
     /// Returns the text of an entry's row, if it was kept; a tool result has that of its call.
     pub(crate) fn row_words(&self, node: NodeId) -> Option<&str> {
         let node = &self.nodes[node.index()];
@@ -386,10 +391,8 @@ impl Session {
 
     /// Iterates over the assistant messages that may hold the call of a tool result, nearest first.
     pub(crate) fn callers(&self, result: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        // Calls are right above their results; without bounds an odd file would cost quadratic time.
-        const NEAR: usize = 64;
         const ASSISTANTS: usize = 8;
-        let above = self.ancestors(self.parent(result)).take(NEAR);
+        let above = self.ancestors(self.parent(result)).take(CALLS_ABOVE);
         above.filter(|&node| self.traits(node).role == Role::Assistant).take(ASSISTANTS)
     }
 }

@@ -13,10 +13,11 @@ use crate::core::error::{Error, Result};
 use crate::core::json::Raw;
 use crate::core::json::text::WordWriter;
 use crate::core::naming::files::Named;
-use crate::core::naming::session::front_of;
+use crate::core::read::front::front_of;
 use crate::core::read::line::{BLOCK, Line, Lines};
-use crate::core::read::load::{self, SessionStart};
 use crate::core::read::source::{FileState, Source};
+use crate::core::read::start::SessionStart;
+use crate::core::read::warning;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::store::totals::Totals;
@@ -246,7 +247,7 @@ impl HeadSearch {
     }
 
     fn add(&mut self, entry: Entry<'_>) {
-        if load::no_entry(entry).is_some() && !self.is_list {
+        if warning::no_entry(entry).is_some() && !self.is_list {
             return;
         }
         if entry.kind().is_entry_type() {

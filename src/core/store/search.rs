@@ -27,7 +27,7 @@ pub(crate) fn holds(
     }
     let view = View { search: Some(Search { query, row, step: &|| {} }), ..View::default() };
     // Mostly there is a hit, and words of what is behind it would be kept for nothing.
-    let options = LoadOptions { calls: view.shows_calls(), ..LoadOptions::INDEX_ONLY };
+    let options = LoadOptions { calls: view.keeps_calls(), ..LoadOptions::INDEX_ONLY };
     let session = Session::load(source, options, jobs)?;
     if session.name().is_some_and(|name| query.missing_in(name).is_none()) {
         return Ok(true);

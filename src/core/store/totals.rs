@@ -56,7 +56,7 @@ impl EntryCounts {
 }
 
 impl Totals {
-    /// EntryCounts what is in a session that was read with its usage; all of it is its own.
+    /// Counts what is in a session that was read with its usage; all of it is its own.
     pub(crate) fn of(session: &Session) -> Self {
         let mut all = EntryCounts::default();
         for node in entries(session) {
@@ -121,7 +121,7 @@ impl KeyMaker {
 pub(crate) struct SeenEntries(HashSet<u64>);
 
 impl SeenEntries {
-    /// EntryCounts the entries of a session that were not seen before, and sees them from now on. The sessions of
+    /// Counts the entries of a session that were not seen before, and sees them from now on. The sessions of
     /// a family come oldest first.
     pub(crate) fn count_new(&mut self, session: &EntryKeys) -> EntryCounts {
         let mut own = EntryCounts::default();

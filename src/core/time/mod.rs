@@ -7,7 +7,7 @@ pub mod when;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::TimeZone;
 
 use crate::core::json::{Raw, ValueKind};
 
@@ -51,7 +51,6 @@ impl Stamp {
             TimeZone::UTC.to_timestamp(civil).map(Timestamp::as_millisecond)
         });
         match parsed {
-            Ok(ms) if is_plain(body) => Self::Plain(ms),
             Ok(ms) => Self::Other(ms),
             Err(_) => Self::Unknown,
         }
@@ -100,52 +99,91 @@ fn from_number(number: f64) -> Option<i64> {
 /// The plain form of a time, as agents write it and [`iso`] returns it.
 const SHAPE: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 
-/// Returns whether a valid timestamp has the plain form.
-fn is_plain(body: &[u8]) -> bool {
-    body.len() == SHAPE.len()
-        && body.iter().zip(SHAPE).all(|(&byte, &form)| if form == b'0' { byte.is_ascii_digit() } else { byte == form })
-        && body.get(17..19) != Some(b"60")
-        && body.get(11..13) != Some(b"24")
-}
-
 /// Reads the plain form of a time. Every line has one, and a parser for all forms takes longer for it
 /// than the rest of a short line takes.
 fn plain_ms(body: &[u8]) -> Option<i64> {
-    if !is_plain(body) {
+    let body: &[u8; 24] = body.try_into().ok()?;
+    // By digit: its value; everything else must be as in the shape.
+    let mut digits = [0_u8; 24];
+    for at in 0..24 {
+        let is_digit = SHAPE[at] == b'0';
+        digits[at] = body[at].wrapping_sub(SHAPE[at]);
+        if digits[at] > if is_digit { 9 } else { 0 } {
+            return None;
+        }
+    }
+    let two = |at: usize| i64::from(digits[at]) * 10 + i64::from(digits[at + 1]);
+    let (year, month, day) = (two(0) * 100 + two(2), two(5), two(8));
+    let (hour, minute, second, ms) = (two(11), two(14), two(17), two(20) * 10 + i64::from(digits[22]));
+    if !(1..=12).contains(&month) || day < 1 || day > days_in(year, month) || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
-    let number = |from: usize, to: usize| body[from..to].iter().fold(0, |n, &digit| n * 10 + i16::from(digit - b'0'));
-    let two = |from: usize| i8::try_from(number(from, from + 2)).ok();
-    let nanoseconds = i32::from(number(20, 23)) * 1_000_000;
-    let time = DateTime::new(number(0, 4), two(5)?, two(8)?, two(11)?, two(14)?, two(17)?, nanoseconds).ok()?;
-    Offset::UTC.to_timestamp(time).ok().map(Timestamp::as_millisecond)
+    let minutes = (days_to(year, month, day) * 24 + hour) * 60 + minute;
+    Some((minutes * 60 + second) * 1000 + ms).filter(|&ms| Timestamp::from_millisecond(ms).is_ok())
+}
+
+/// Returns the number of days of a month.
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The days from 0000-03-01 to 1970-01-01.
+const EPOCH: i64 = 719_468;
+/// The days of 400 years, after which the calendar repeats itself.
+const ERA: i64 = 146_097;
+
+/// Returns the days from 1970-01-01 to a date of the years 0 to 9999. Years are counted from March, so that
+/// the leap day is the last one: before a month there are 30.6 days for each month since then, rounded.
+fn days_to(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
+    let days = year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + day - 1;
+    era * ERA + days - EPOCH
 }
 
 /// Returns the plain form of a time; `None` if it is before the year 0 or out of range.
 pub fn plain(ms: i64) -> Option<[u8; 24]> {
-    let time = Offset::UTC.to_datetime(Timestamp::from_millisecond(ms).ok()?);
-    let mut out = *SHAPE;
-    let mut put = |from: usize, to: usize, mut number: i16| {
-        for digit in out[from..to].iter_mut().rev() {
-            *digit += u8::try_from(number % 10).unwrap_or(0);
-            number /= 10;
-        }
-    };
-    if time.year() < 0 {
+    Timestamp::from_millisecond(ms).ok()?;
+    let (days, of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+    // As in `days_to`: which year of its 400 years a day is in, and which month of that.
+    let (era, day) = ((days + EPOCH).div_euclid(ERA), (days + EPOCH).rem_euclid(ERA));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (year * 365 + year / 4 - year / 100);
+    let month = (day * 5 + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let year = era * 400 + year + i64::from(month > 9);
+    let month = if month > 9 { month - 9 } else { month + 3 };
+    if year < 0 {
         return None;
     }
-    put(0, 4, time.year());
-    put(20, 23, time.millisecond());
-    let parts = [(5, time.month()), (8, time.day()), (11, time.hour()), (14, time.minute()), (17, time.second())];
-    parts.into_iter().for_each(|(at, number)| put(at, at + 2, i16::from(number)));
+    let mut out = *SHAPE;
+    let mut put = |at: usize, number: i64| {
+        // Each is below 100.
+        let number = u8::try_from(number).unwrap_or(0);
+        out[at] += number / 10;
+        out[at + 1] += number % 10;
+    };
+    let seconds = of_day / 1000;
+    let parts = [(0, year / 100), (2, year % 100), (5, month), (8, day), (11, seconds / 3600)];
+    parts.into_iter().for_each(|(at, number)| put(at, number));
+    put(14, seconds / 60 % 60);
+    put(17, seconds % 60);
+    put(20, of_day % 1000 / 10);
+    out[22] += u8::try_from(of_day % 10).unwrap_or(0);
     Some(out)
 }
 
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
+    use jiff::civil::DateTime;
 
-    use super::{PRINTER, Raw, Stamp, iso, plain, plain_ms};
+    use super::{PRINTER, Raw, Stamp, TimeZone, iso, plain, plain_ms};
 
     fn read(text: &str) -> Stamp {
         Stamp::read(Raw::new(text.as_bytes()))
@@ -174,6 +212,33 @@ mod tests {
         for moment in ["02-29T00", "04-31T00", "13-01T00", "00-01T00", "04-30T25"] {
             assert_eq!(read(&format!("\"2026-{moment}:00:00.000Z\"")), Stamp::Unknown, "{moment}");
         }
+    }
+
+    #[test]
+    fn dates_and_times_are_those_that_the_library_knows() {
+        let theirs = |year, month, day, hour, minute, second| {
+            let time = DateTime::new(year, month, day, hour, minute, second, 7_000_000).ok()?;
+            TimeZone::UTC.to_timestamp(time).ok().map(Timestamp::as_millisecond)
+        };
+        let check = |year, month, day, hour, minute, second| {
+            let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.007Z");
+            assert_eq!(plain_ms(text.as_bytes()), theirs(year, month, day, hour, minute, second), "{text}");
+        };
+        for year in [0, 1, 4, 99, 100, 400, 1900, 1970, 2000, 2023, 2024, 2100, 9996, 9999] {
+            (0..=13).for_each(|month| (0..=32).for_each(|day| check(year, month, day, 12, 0, 59)));
+        }
+        for (hour, minute, second) in [(0, 0, 0), (23, 59, 59), (24, 0, 0), (0, 60, 0), (0, 0, 60), (99, 0, 0)] {
+            check(2026, 12, 1, hour, minute, second);
+        }
+        let plain = *b"2026-01-01T12:00:42.547Z";
+        for at in 0..plain.len() {
+            for odd in [b'0' - 1, b'9' + 1, b'0' ^ 0x80, b' ', 0].into_iter().filter(|&odd| odd != plain[at]) {
+                let mut text = plain;
+                text[at] = odd;
+                assert_eq!(plain_ms(&text), None, "{at} {odd}");
+            }
+        }
+        assert_eq!((plain_ms(&plain[1..]), plain_ms(b"")), (None, None));
     }
 
     #[test]

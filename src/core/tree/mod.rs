@@ -1,6 +1,6 @@
 //! Which entries of a session a view shows, and how they are laid out: walks through the whole tree,
-//! filters of entries, the shape of what is left, and its rows. Never prints, and never reads a body:
-//! all of this follows from the index.
+//! filters of entries, the shape of what is left, and its rows; and what is new in a file that is followed.
+//! Never prints. Only [`view`], which searches for words, reads bodies, and only `follow` reads files.
 
 pub mod filter;
 pub(crate) mod follow;

@@ -102,9 +102,9 @@ impl View<'_> {
         asks && !self.path && self.filter != Filter::LabeledOnly && self.filter.shows(traits, false, false)
     }
 
-    /// Returns whether the calls of tool results may be shown.
-    pub(crate) fn shows_calls(&self) -> bool {
-        !self.path && !matches!(self.filter, Filter::NoTools | Filter::UserOnly)
+    /// Returns whether the calls of tool results are worth keeping: with many rows of results.
+    pub(crate) fn keeps_calls(&self) -> bool {
+        !self.path && !matches!(self.filter, Filter::NoTools | Filter::UserOnly | Filter::LabeledOnly)
     }
 
     /// Decides what is shown of a session that is seen from a leaf.
@@ -355,11 +355,11 @@ mod tests {
             (View { period: Period { since: Some(0), until: None }, ..all }, (false, false, true)),
             (View { depth: Some(9), search, ..all }, (true, true, true)),
             (View { path: true, search, ..all }, (false, false, false)),
-            (View { filter: Filter::LabeledOnly, ..all }, (false, false, true)),
+            (View { filter: Filter::LabeledOnly, ..all }, (false, false, false)),
             (View { filter: Filter::UserOnly, ..all }, (true, false, false)),
         ];
         for (at, (view, expected)) in table.into_iter().enumerate() {
-            assert_eq!((view.keeps(user, true), view.keeps(user, false), view.shows_calls()), expected, "{at}");
+            assert_eq!((view.keeps(user, true), view.keeps(user, false), view.keeps_calls()), expected, "{at}");
         }
     }
 }

@@ -84,10 +84,10 @@ fn session_files_and_folders_are_offered() {
     }
     fs::create_dir(here.path().join("folder")).unwrap();
     File::create(here.path().join("folder/deep one.jsonl")).unwrap();
-    for words in [&["check", ""][..], &["migrate", "x.jsonl", ""]] {
+    for words in [&["list", ""][..], &["migrate", "x.jsonl", ""], &["check", "--stdin-name", ""]] {
         assert_eq!(offered(here.path(), words), ["a.jsonl", "folder/"], "{words:?}");
     }
-    for words in [&["tree", ""][..], &["label", ""], &["tree", "--path", ""]] {
+    for words in [&["tree", ""][..], &["label", ""], &["tree", "--path", ""], &["check", ""]] {
         assert_eq!(offered(here.path(), words), ["a.jsonl", "folder/", "latest"], "{words:?}");
     }
     assert_eq!(offered(here.path(), &["tree", "folder/"]), ["folder/deep one.jsonl"]);

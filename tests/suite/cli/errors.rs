@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{HEADER, Scratch, message};
-use crate::support::Run;
+use crate::support::{self, Run};
 
 fn session() -> Scratch {
     Scratch::new(&[message("aaaa1111", "", "user", "one"), message("aaaa2222", "aaaa1111", "user", "two")])
@@ -163,6 +163,9 @@ fn usage_error_with_quiet_has_no_hint() {
         assert!(scratch.run(line).stderr.contains("hint"), "{line}");
         assert!(!scratch.run(&format!("{line} --quiet")).stderr.contains("hint"), "{line}");
     }
+    // What stands after `--` is no option.
+    let error = scratch.run("label s.jsonl -- a b --json --quiet").stderr;
+    assert!(error.starts_with("error: ") && error.contains("Usage"), "{error}");
     let error = scratch.run("tree s.jsonl --nope --json").stderr;
     assert!(!error.contains("Usage") && !error.contains("to pass"), "{error}");
 }
@@ -216,7 +219,11 @@ fn conflicting_options_are_refused() {
         assert!(lines[1].starts_with("hint: ") && lines[1].contains("jsonl"), "{run:?}");
         assert_eq!(lines.len(), 2, "{run:?}");
     }
-    for args in ["tree s.jsonl --full --tips --json", "tree s.jsonl --tips --branches --format jsonl"] {
+    for args in [
+        "tree s.jsonl --full --tips --json",
+        "tree s.jsonl --tips --branches --format jsonl",
+        "check s.jsonl --diff --format sarif",
+    ] {
         let run = scratch.run(args);
         let objects = objects(&run, args);
         assert_eq!((run.code, run.stdout.as_str(), objects.len()), (2, "", 1), "{args}: {run:?}");
@@ -274,6 +281,28 @@ navigate s.jsonl @~ --summary x --summarizer cat           --summarizer
 navigate s.jsonl @~ --summary x --instructions z           --instructions
 navigate s.jsonl @~ --summary x --token-budget 3           --token-budget
 navigate s.jsonl @~ --summary-file f --token-budget 3      --token-budget
+navigate s.jsonl @~ --summary x --summarizer-timeout 3     --summarizer-timeout
+navigate s.jsonl @~ --save --summarizer-timeout 3          --summarizer-timeout
+navigate s.jsonl @~ --hook-timeout 3                       --hook-timeout
+navigate s.jsonl @~ --force                                --force
+navigate s.jsonl @~ --lock-timeout 3                       --lock-timeout
+label s.jsonl --force                                      --force
+label s.jsonl aaaa1111 --lock-timeout 3                    --lock-timeout
+label s.jsonl --leaf @                                     --leaf
+label s.jsonl aaaa1111 --root                              --root
+branch s.jsonl --leaf @                                    --leaf
+branch s.jsonl --hook cat                                  --hook
+branch s.jsonl @ --hook-timeout 3                          --hook-timeout
+branch s.jsonl --anonymize                                 --anonymize
+migrate s.jsonl --check --force                            --force
+migrate s.jsonl --check --lock-timeout 3                   --lock-timeout
+migrate s.jsonl --output new.jsonl --force                 --force
+check --explain E011 --stdin-name x                        --stdin-name
+check s.jsonl --fix --backup=.1.bak                        .bak
+tree - -                                                   once
+list - s.jsonl -                                           once
+check - -                                                  once
+context - - --stats                                        once
 ";
 
 #[test]
@@ -288,8 +317,14 @@ fn no_option_is_ignored_where_what_it_goes_with_cannot_be() {
         assert!(run.stderr.contains(option), "{args}: {run:?}");
         let run = scratch.run(&format!("{} --json", args.trim()));
         assert_eq!(objects(&run, args)[0]["error"]["kind"], "usage", "{args}: {run:?}");
+        assert_eq!(run.stdout, "", "no document is begun: {args}");
     }
     assert_eq!(fs::read(scratch.path("s.jsonl")).unwrap(), old);
+    let run = scratch.run("navigate s.jsonl @~");
+    assert!(run.stderr.contains("`--save` saves the move"), "{run:?}");
+    let mut command = scratch.command(["navigate", "-", "@~"]);
+    let run = support::finish(command.stdin(fs::File::open(scratch.path("s.jsonl")).unwrap()));
+    assert!(run.code == 0 && run.stderr.starts_with("hint: nothing was written: `--"), "{run:?}");
     for args in ["--at --without @", "@ --without @", "--without @"] {
         let run = scratch.run(&format!("branch s.jsonl {args}"));
         assert!(run.stderr.contains("hint: `--without` goes with `--all`"), "{args}: {run:?}");
@@ -297,7 +332,16 @@ fn no_option_is_ignored_where_what_it_goes_with_cannot_be() {
     let run = scratch.run("branch s.jsonl --all --at --without @");
     assert!(run.code == 2 && !run.stderr.contains("goes with"), "{run:?}");
     // Where they belong they are taken.
-    for args in ["check s.jsonl --fix --force --lock-timeout 3 --no-backup", "tree s.jsonl --entry @ --body"] {
+    for args in [
+        "check s.jsonl --fix --force --lock-timeout 3 --no-backup",
+        "tree s.jsonl --entry @ --body",
+        "navigate s.jsonl @~ --save --dry-run --force --lock-timeout 3 --hook cat --hook-timeout 3",
+        "navigate s.jsonl @~ --summarize --summarizer cat --summarizer-timeout 3 --dry-run",
+        "branch s.jsonl aaaa1111 --leaf @ --hook cat --hook-timeout 3 --dry-run",
+        "migrate s.jsonl --output new.jsonl --lock-timeout 3",
+        "label s.jsonl aaaa1111 x --root --force --lock-timeout 3",
+        "label s.jsonl aaaa1111 --clear --leaf @",
+    ] {
         assert_eq!(scratch.run(args).code, 0, "{args}");
     }
 }
@@ -436,6 +480,22 @@ fn file_names_with_blanks_and_bad_bytes_are_quoted() {
     }
 }
 
+#[test]
+fn commands_in_hints_can_be_pasted() {
+    let scratch = session();
+    fs::rename(scratch.path("s.jsonl"), scratch.path("my s.jsonl")).unwrap();
+    fs::create_dir(scratch.path("my folder")).unwrap();
+    for (args, hint) in [
+        (&["label", "my s.jsonl", "zzzz"][..], "`session-tree tree 'my s.jsonl' --filter all` lists the ids"),
+        (&["label", "my s.jsonl", "label:no"], "`session-tree label 'my s.jsonl'` lists the labels"),
+        (&["label", "my folder"], "`ls -t 'my folder'/*.jsonl | head -1` is the newest"),
+        (&["migrate", "my s.jsonl", "--backup", ".my bak"], "a suffix is given as `--backup='.my bak'`"),
+    ] {
+        let run = scratch.args(args);
+        assert!(run.code == 2 && run.stderr.contains(&format!("hint: {hint}")), "{args:?}: {run:?}");
+    }
+}
+
 /// Returns the hint of a mistake; in words and in an object it is the same.
 fn hint_on(scratch: &Scratch, line: &str) -> String {
     let run = scratch.run(line);
@@ -514,8 +574,11 @@ fn what_is_wrong_with_an_option_is_said_in_words() {
     for (line, expected) in [
         ("branch s.jsonl --without aaaa2222", "`--without` goes with `--all`"),
         ("tree s.jsonl --depth x", "a number of steps is a whole number"),
+        ("list --limit x", "it is a whole number from 0 on"),
+        ("navigate s.jsonl @~ --summarize --token-budget x", "it is a whole number from 0 on"),
         ("list --sort cost", "`--sort` by cost or messages needs files that are read whole"),
         ("branch s.jsonl --all --anonymize --output new.jsonl", "hint: read it before you share it"),
+        ("branch s.jsonl --all --anonymize --output -", "hint: read it before you share it"),
     ] {
         let run = session().run(line);
         assert!(run.stderr.contains(expected) && !run.stderr.contains("goes on there"), "{line}: {run:?}");

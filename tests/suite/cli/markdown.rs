@@ -288,6 +288,10 @@ fn front_matter_and_statistics_are_at_the_head() {
     assert_eq!(seen.messages, plain.messages);
     assert_eq!(seen.cells[..8], ["tokens", "share", "messages", "what", "2", "100.0%", "1", "user"], "{seen:?}");
     assert!(seen.head.contains(&"Statistics".to_owned()), "{seen:?}");
+    let named = r#""message":{"role":"toolResult","toolCallId":"c","toolName":"a|b *c*","content":[]}"#;
+    let tools = Scratch::new(&[message("id01", "", "user", "prompt"), entry("message", "id02", "id01", named)]);
+    let seen = Seen::read(&tools.run("context s.jsonl --format markdown --stats").ok());
+    assert!(seen.cells[4..].iter().any(|cell| cell.ends_with("a|b *c*")), "{seen:?}");
     let before = Seen::read(&scratch.run("context s.jsonl --format markdown --root --stats").ok());
     assert!(before.messages.is_empty() && before.matter.ends_with("updated: null\n"), "{before:?}");
 }

@@ -553,7 +553,7 @@ fn a_stream_is_one_of_the_files_that_are_listed() {
         finish(scratch.command(args.split(' ')).stdin(File::open(scratch.path("input")).unwrap()))
     };
     // Below the parent that is named by its id; a stream has no time.
-    let listed = run("list - d/2026_aaaa1111.jsonl d/b.jsonl - --format jsonl", &input);
+    let listed = run("list - d/2026_aaaa1111.jsonl d/b.jsonl --format jsonl", &input);
     assert_eq!((ids(&listed).as_str(), listed.code), ("bbbb1111 aaaa1111 cccc1111", 0), "{listed:?}");
     assert_eq!(ids(&run("list - d/2026_aaaa1111.jsonl --family - --format jsonl", &input)), "aaaa1111 cccc1111");
     assert_eq!(run("list - --format path", &input).ok(), "-\n");

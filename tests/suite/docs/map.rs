@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::readme::{Text, texts};
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -154,6 +156,25 @@ fn every_citation_is_in_the_reference() {
         wrong.extend(text.match_indices(": \"").filter(|(at, _)| is_other(*at)).map(|_| format!("{place}: {text}")));
     }
     assert!(count > 40, "{count} citations");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_heading_that_a_page_cites_is_there() {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for Text { name, markdown } in texts() {
+        let text = markdown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let in_brackets = text.split("(help ").skip(1).filter_map(Citation::read);
+        let in_words = text.match_indices("\" in `session-tree help ").filter_map(|(at, between)| {
+            let (_, heading) = text[..at].rsplit_once('"')?;
+            let (page, _) = text[at + between.len()..].split_once('`')?;
+            Some(Citation { page, heading, number: None })
+        });
+        let citations: Vec<_> = in_brackets.chain(in_words).collect();
+        count += citations.len();
+        wrong.extend(citations.iter().filter(|cited| !cited.is_there()).map(|cited| format!("{name}: {cited:?}")));
+    }
+    assert!(count > 5, "{count} citations");
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

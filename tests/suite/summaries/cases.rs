@@ -112,10 +112,11 @@ impl<'t> Case<'t> {
             _ => "navigate s.jsonl t2 --leaf a1",
         };
         // Only what is to run out of time gets little of it.
-        let limit = |what| if what == "hangs" { "1" } else { "20" };
-        let limits = [limit(self.hook), limit(self.summarizer)];
-        let line = format!("{line} --json --hook-timeout {} --summarizer-timeout {}", limits[0], limits[1]);
-        let mut command = scene.command(&line, &more.iter().map(String::as_str).collect::<Vec<_>>());
+        for (what, limit) in [(self.hook, "--hook-timeout=1"), (self.summarizer, "--summarizer-timeout=1")] {
+            more.extend((what == "hangs").then(|| limit.to_owned()));
+        }
+        let mut command =
+            scene.command(&format!("{line} --json"), &more.iter().map(String::as_str).collect::<Vec<_>>());
         // It is there for good; the option goes with `--summarize` only.
         command.envs(summarizer.filter(|_| self.asked != "summarize").map(|it| ("SESSION_TREE_SUMMARIZER", it)));
         scene.finish(command)

@@ -13,6 +13,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::cli::{HEADER, Scratch, entry, label, message};
 use crate::support::data;
 use crate::terminal::pty::Terminal;
+use crate::terminal::without_colours;
 
 /// Command lines that print text or tables of `s.jsonl`, `old.jsonl`, and a folder `sessions`.
 const LINES: [&str; 38] = [
@@ -143,13 +144,6 @@ fn plain() -> Vec<u8> {
     lines.push(message("last0002", "last0001", "assistant", &long));
     lines.push(message("last0003", "last0002", "assistant", &long));
     lines.join("\n").into_bytes()
-}
-
-/// Removes the sequences that only set colours.
-fn without_colours(text: &str) -> String {
-    let mut pieces = text.split("\u{1b}[");
-    let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |text, piece| text + piece.split_once('m').expect("only colours are set").1)
 }
 
 /// Runs a command in a terminal and returns what it shows, messages included.

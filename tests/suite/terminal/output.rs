@@ -11,6 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::cli::{HEADER, Scratch, entry, label, message};
 use crate::support::{Run, data, finish};
 use crate::terminal::pty::Terminal;
+use crate::terminal::without_colours;
 
 /// Everything that a terminal might obey, and what would forge a line of its own. No NUL, so that
 /// it can be an argument too.
@@ -22,20 +23,6 @@ fn is_obeyed(char: char) -> bool {
     let is_bidi =
         matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (char.is_control() && char != '\n') || is_bidi || matches!(char, '\u{2028}' | '\u{2029}')
-}
-
-/// Removes the sequences that only set colours.
-fn without_colours(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("\u{1b}[") {
-        let end = at + 2 + rest[at + 2..].find(|char: char| !char.is_ascii_digit() && char != ';').unwrap_or(0);
-        let is_colour = rest[end..].starts_with('m');
-        out.push_str(&rest[..at]);
-        out.push_str(if is_colour { "" } else { "\u{1b}[" });
-        rest = if is_colour { &rest[end + 1..] } else { &rest[at + 2..] };
-    }
-    out + rest
 }
 
 fn check_safe(run: &Run, what: &str) {

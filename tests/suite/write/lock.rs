@@ -163,6 +163,15 @@ fn lock_of_dead_process_is_taken_over() {
     assert_eq!(names(scratch.path("")), ["s.jsonl"]);
 }
 
+#[test]
+fn lock_of_dead_process_stays_at_the_first_look() {
+    let scratch = forked();
+    let record = format!("{}:1\n", dead_pid());
+    leave(&scratch, record.as_bytes(), Duration::ZERO);
+    let run = scratch.run("label s.jsonl u1 x --json --lock-timeout 0");
+    assert_eq!((&error(&run)["kind"], fs::read_to_string(scratch.path(RECORD)).ok()), (&json!("locked"), Some(record)));
+}
+
 /// Records that are not valid.
 fn invalid() -> Vec<Vec<u8>> {
     let own = std::process::id();

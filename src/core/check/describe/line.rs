@@ -3,8 +3,8 @@
 use super::wording::Wording;
 use crate::core::check::codes::Code;
 use crate::core::entry::header::{SLOT_MEMBERS, SLOT_SIZE};
+use crate::core::read::inspect::members::MEMBERS;
 use crate::core::read::inspect::{self, Oddity};
-use crate::core::read::members::MEMBERS;
 
 impl Wording<'_> {
     /// Returns the message and the fix for what is odd about a line by itself.

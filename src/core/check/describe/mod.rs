@@ -13,9 +13,9 @@ use super::finding::{Detail, Finding, RawFinding};
 use super::lines;
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
+use crate::core::error::header::HeaderFault;
+use crate::core::read::inspect::members::MEMBERS;
 use crate::core::read::inspect::{self, LineNotes, Oddity};
-use crate::core::read::load;
-use crate::core::read::members::MEMBERS;
 use crate::core::session::body::Bodies;
 use crate::core::session::{NodeId, Session};
 use crate::core::words::counted;
@@ -62,28 +62,25 @@ pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, details: Option<&
 }
 
 fn not_a_session(finding: &RawFinding) -> (String, String) {
-    let why = match finding.detail {
-        Detail::Reason(why) => why,
+    let fault = match finding.detail {
+        Detail::NoHeader(fault) => fault,
         Detail::Foreign(format) => {
             return (format!("not a session of pi or omp: {}", format.meaning()), format.remedy().to_owned());
         }
-        _ => "",
+        _ => return ("the file is empty".to_owned(), "delete it; there is nothing in it to lose".to_owned()),
     };
     match finding.code {
-        Code::Empty => {
-            ("the file is empty".to_owned(), "delete it; there is nothing in it to lose".to_owned())
-        }
         Code::UnreadableHeader => {
             let version = r#"{"type":"session","version":3,"id":"ID","timestamp":"TIME","cwd":"FOLDER"}"#;
             let id = "the id is in the file's name, after the `_`";
-            let what = if why == load::NO_ID { "give it" } else { "repair it so that it has" };
+            let what = if fault == HeaderFault::NoId { "give it" } else { "repair it so that it has" };
             (
-                format!("the session cannot be read: {why}"),
+                format!("the session cannot be read: {fault}"),
                 format!("{what} the form {version}; {id}. Keep a copy first"),
             )
         }
         _ => (
-            format!("not a session: {why}"),
+            format!("not a session: {fault}"),
             "if it was one, insert a header such as {\"type\":\"session\",\"version\":3,\"id\":\"ID\",...} as the first \
              line; else do not open it with agents"
                 .to_owned(),

@@ -14,12 +14,13 @@ use crate::core::check::fixes::FixKind;
 use crate::core::check::lines::is_name;
 use crate::core::entry::{Entry, Kind, Role, Scan};
 use crate::core::error::Result;
+use crate::core::error::header::HeaderFault;
 use crate::core::json::splice::{Members, TextEdits, string_or_null};
 use crate::core::json::{Cursor, Object, Raw, ValueKind};
 use crate::core::read::line::{self, Line};
-use crate::core::read::load;
 use crate::core::read::pieces::{self, PieceKind};
 use crate::core::read::source::Source;
+use crate::core::read::start;
 
 /// The members of a header that are kept if they can still be read.
 const KEPT: [&str; 7] = ["version", "id", "timestamp", "cwd", "title", "titleSource", "parentSession"];
@@ -58,7 +59,7 @@ pub(super) fn find(source: &Source, checked: &Checked, options: &MendOptions<'_>
     let mut start = Start::default();
     let mut without_id = None;
     line::each(source, |number, line| {
-        if number == finding.line && matches!(finding.detail, Detail::Reason(load::NO_ID)) {
+        if number == finding.line && matches!(finding.detail, Detail::NoHeader(HeaderFault::NoId)) {
             without_id = Some((old(number, line), line.bytes.to_vec()));
         }
         start.take(number, line, &mut scan);
@@ -129,7 +130,7 @@ fn old(number: u32, line: Line<'_>) -> OldLine {
 impl Start {
     fn take(&mut self, number: u32, line: Line<'_>, scan: &mut Scan) {
         let this = old(number, line);
-        let bytes = load::without_bom(line);
+        let bytes = start::without_bom(line);
         if self.first.is_none() {
             self.first = Some((this, (line.bytes.len() - bytes.len()) as u64));
         }

@@ -230,9 +230,10 @@ impl Origins {
 /// A plan with the places of its changes in the new form.
 struct Earlier {
     changes: Vec<LineChange>,
-    /// By change: where its lines start and end in the new form.
+    /// By change: where its lines start in the new form.
     starts: Vec<u64>,
-    ends: Vec<u64>,
+    /// By change: where each of its lines ends there; a line may have been taken apart into very many.
+    ends: Vec<Vec<u64>>,
     /// By change: how many lines and bytes more the old file has up to the end of it.
     shifts: Vec<(i32, i64)>,
 }
@@ -244,11 +245,15 @@ impl Earlier {
         let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         for change in &plan.0 {
             let start = change.old.offset.saturating_add_signed(-bytes);
-            let size = change.new.iter().map(NewLine::size).sum::<u64>();
+            let mut end = start;
+            let line_ends = change.new.iter().map(|line| {
+                end += line.size();
+                end
+            });
+            ends.push(line_ends.collect());
             starts.push(start);
-            ends.push(start + size);
             lines += 1 - i32::try_from(change.new.len()).unwrap_or(i32::MAX);
-            bytes += signed(change.old.end() - change.old.offset) - signed(size);
+            bytes += signed(change.old.end() - change.old.offset) - signed(end - start);
             shifts.push((lines, bytes));
         }
         Self { changes: plan.0, starts, ends, shifts }
@@ -260,7 +265,7 @@ impl Earlier {
         // Of several changes at one place all but the last left nothing.
         let after = self.starts.partition_point(|start| *start <= offset);
         match after.checked_sub(1) {
-            Some(place) if offset < self.ends[place] => Ok(place),
+            Some(place) if self.ends[place].last().is_some_and(|end| offset < *end) => Ok(place),
             Some(place) => Err(self.shifts[place]),
             None => Err((0, 0)),
         }
@@ -270,14 +275,12 @@ impl Earlier {
     /// [`Self::place`].
     fn line_at(&self, offset: u64) -> std::result::Result<(usize, usize), (i32, i64)> {
         let place = self.place(offset)?;
-        let mut at = self.starts[place];
-        let lines = self.changes[place].new.iter();
-        let index = lines.take_while(|line| {
-            let is_before = at < offset;
-            at += line.size();
-            is_before
-        });
-        Ok((place, index.count()))
+        Ok((place, self.index(place, offset)))
+    }
+
+    /// Returns which line of a change is at a place in the new form.
+    fn index(&self, place: usize, offset: u64) -> usize {
+        self.ends[place].partition_point(|end| *end <= offset)
     }
 
     /// Returns a line with its spans in the old file.
@@ -307,8 +310,13 @@ impl Earlier {
             Ok(place) => place,
             Err((_, shift)) => return push(Segment::Copied { offset: offset.saturating_add_signed(shift), len }),
         };
-        let (mut at, end) = (self.starts[place], offset + len);
-        for line in &self.changes[place].new {
+        let first = self.index(place, offset);
+        let mut at = first.checked_sub(1).map_or(self.starts[place], |before| self.ends[place][before]);
+        let end = offset + len;
+        for line in &self.changes[place].new[first..] {
+            if at >= end {
+                break;
+            }
             for segment in &line.segments {
                 let (from, to) = (at.max(offset), (at + segment.len()).min(end));
                 if from < to {
@@ -330,6 +338,8 @@ impl Earlier {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::{LineChange, MendPlan, NewLine, OldLine, Segment, Source};
 
     /// Returns the lines of a text.
@@ -405,6 +415,25 @@ mod tests {
                 assert_eq!(apply(&plan, &text), expected, "{text:?} {plan:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_line_of_many_records_takes_linear_time() {
+        const COUNT: u32 = 30_000;
+        let text = "ab".repeat(COUNT as usize) + "\n";
+        let [whole] = lines(&text)[..] else { panic!("it is one line") };
+        let parts = (0..u64::from(COUNT)).map(|at| whole.part(2 * at, 2 * at + 2)).collect();
+        let split = MendPlan::new(vec![LineChange { old: whole, new: parts }]);
+        // Each of the new lines changes once more.
+        let change = |old: OldLine| {
+            let text = vec![Segment::Written(b"+".to_vec()), old.part(1, 2).segments.remove(0)];
+            LineChange { old, new: vec![NewLine { segments: text, terminated: true }] }
+        };
+        let later = lines(&apply(&split, &text)).into_iter().map(change);
+        let start = Instant::now();
+        let plan = split.then(MendPlan::new(later.collect()));
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        assert_eq!(apply(&plan, &text), "+b\n".repeat(COUNT as usize));
     }
 
     #[test]

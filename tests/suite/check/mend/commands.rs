@@ -7,21 +7,21 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::damaged::Damaged;
+use crate::cli::Scratch;
 use crate::lines::{HEADER, message};
-use crate::support::{Run, command, data, finish, run};
+use crate::support::{Run, data, run};
+use crate::write::scene::names;
 
 /// A folder with a file `s.jsonl`.
-struct Scene(tempfile::TempDir);
+struct Scene(Scratch);
 
 impl Scene {
     fn new(bytes: impl AsRef<[u8]>) -> Self {
-        let scene = Self(tempfile::tempdir().unwrap());
-        fs::write(scene.path("s.jsonl"), bytes).unwrap();
-        scene
+        Self(Scratch::bytes(bytes.as_ref()))
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     fn read(&self, name: &str) -> Vec<u8> {
@@ -29,15 +29,12 @@ impl Scene {
     }
 
     fn names(&self) -> Vec<String> {
-        let names = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        let mut names: Vec<_> = names.map(|name| name.to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
+        names(self.path(""))
     }
 
     /// Runs `check` on the file, in the folder.
     fn check(&self, args: &[&str]) -> Run {
-        finish(command().current_dir(self.0.path()).args(["check", "s.jsonl"]).args(args))
+        self.0.args(["check", "s.jsonl"].iter().chain(args))
     }
 }
 
@@ -169,10 +166,10 @@ fn a_diff_can_be_applied_and_taken_back() {
             // Saved moves have the time of the run.
             continue;
         }
-        let Some(is_taken_back) = patch(scene.0.path(), &["-R", "s.jsonl"], &diff) else { return };
+        let Some(is_taken_back) = patch(&scene.path(""), &["-R", "s.jsonl"], &diff) else { return };
         assert!(is_taken_back, "seed {seed}: {diff}");
         assert_eq!(scene.read("s.jsonl"), text.as_bytes(), "seed {seed}");
-        assert_eq!(patch(scene.0.path(), &["s.jsonl"], &diff), Some(true), "seed {seed}");
+        assert_eq!(patch(&scene.path(""), &["s.jsonl"], &diff), Some(true), "seed {seed}");
         assert_eq!(scene.read("s.jsonl"), fixed, "seed {seed}");
     }
 }
@@ -205,7 +202,7 @@ fn what_is_not_a_session_file_is_refused() {
             std::io::Write::write_all(&mut gzip, damaged().as_bytes()).unwrap();
             fs::write(scene.path("s.jsonl.gz"), gzip.finish().unwrap()).unwrap();
             let before = scene.names();
-            let run = finish(command().current_dir(scene.0.path()).arg("check").arg(how).args(args));
+            let run = scene.0.args(["check", how].iter().chain(args));
             assert_eq!((run.code, scene.names()), (2, before), "{args:?} {run:?}");
             assert!(run.stderr.contains(why), "{args:?} {run:?}");
         }

@@ -1,5 +1,5 @@
 //! Members of entries without which an agent cannot go on: their form, and who stumbles over another one. The
-//! content of messages and what they used is up to [`super::inspect`].
+//! content of messages and what they used is up to [`super::message`].
 
 use crate::core::entry::{Entry, Kind, Role};
 use crate::core::json::{Raw, ValueKind};
