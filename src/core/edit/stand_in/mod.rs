@@ -274,3 +274,40 @@ fn string_end(bytes: &[u8], mut at: usize) -> usize {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::{StandInKey, StandIns};
+    use crate::core::session::sample::{message, session};
+
+    #[test]
+    fn of_a_damaged_line_its_records_and_known_words_stay() {
+        let session = session(&[message("a", "", "user", "x")]);
+        let stand_ins = StandIns::new(&session, StandInKey::new(Uuid::from_u128(7)));
+        let record = message("a", "", "user", "Harbour");
+        let whole = String::from_utf8(stand_ins.line(record.as_bytes())).unwrap();
+        assert!(
+            whole.contains(r#""type":"message","id":"a","parentId":null"#) && !whole.contains("Harbour"),
+            "{whole}"
+        );
+        // The line, and what of it is known: records are as they would be on lines of their own.
+        for (line, expected) in [
+            (format!("{record}{record}"), format!("{whole}{whole}")),
+            (format!("\0\0{record}"), format!("\0\0{whole}")),
+            (format!("{record}]{record}"), format!("{whole}]{whole}")),
+            (r#"{"type":"message","role":"user","id":"a","parentId":null,true"#.to_owned(), String::new()),
+            (r#""\\","role":"\"","type""#.to_owned(), String::new()),
+        ] {
+            let damaged = String::from_utf8(stand_ins.line(line.as_bytes())).unwrap();
+            let expected = if expected.is_empty() { line } else { expected };
+            assert_eq!(damaged, expected);
+        }
+        // A string that is cut, and one after another.
+        for line in [r#"{"text":"Harbour","x":"Harbour"#, r#"Harbour":{"role":"Harbour""#, r#""Harbour\"#] {
+            let damaged = String::from_utf8(stand_ins.line(line.as_bytes())).unwrap();
+            assert!(!damaged.contains("Harbour") && damaged.len() == line.len(), "{damaged}");
+        }
+    }
+}
