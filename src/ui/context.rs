@@ -7,12 +7,12 @@ use std::mem;
 use std::path::Path;
 
 use super::escape;
-use super::in_order;
+use super::in_order::{self, PIECE};
 use super::output::{Output, safe_json};
 use super::paint::Ink;
 use super::parts::{elsewhere, parts};
 use super::screen::Screen;
-use super::sink::{PIECE, TextSink};
+use super::sink::TextSink;
 use crate::core::context::message::{self, MessageRun};
 use crate::core::context::stats::Size;
 use crate::core::context::{Context, ContextMessage, Settings};

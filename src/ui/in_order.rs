@@ -5,9 +5,10 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::output::Output;
-use super::sink::PIECE;
 use crate::parallel::Pool;
 
+/// How many bytes a piece of a long text has as a rule.
+pub(super) const PIECE: usize = 128 * 1024;
 /// How many pieces each thread may be ahead of the output.
 const AHEAD: usize = 3;
 

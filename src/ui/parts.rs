@@ -7,7 +7,7 @@ use std::io;
 use memchr::memchr;
 
 use super::escape;
-use super::sink::PIECE;
+use super::in_order::PIECE;
 use crate::core::entry::Role;
 use crate::core::entry::elsewhere::{TextElsewhere, tool_name};
 use crate::core::entry::message::{ContentBlock, Message};

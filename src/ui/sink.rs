@@ -5,11 +5,9 @@ use std::io;
 use std::mem;
 
 use super::fit;
+use super::in_order::PIECE;
 use super::parts::PartText;
 use crate::core::json::text::lossy;
-
-/// How many bytes a piece of a long text has as a rule.
-pub(super) const PIECE: usize = 128 * 1024;
 
 /// What takes pieces of text.
 type Pass<'o> = &'o mut dyn FnMut(&[u8]) -> io::Result<()>;

@@ -1,6 +1,6 @@
 //! The form of Anthropic's Messages API.
 
-use super::content::Message;
+use super::content::SentMessage;
 use super::form::Form;
 use crate::core::context::content::TextPart::{Literal, Stored};
 use crate::core::context::content::{block, is_blank, list, object, set, write_text};
@@ -43,7 +43,7 @@ impl Form for AnthropicMessages {
     }
 
     fn push(&mut self, out: &mut Vec<u8>, message: Raw<'_>) {
-        let message = Message(message);
+        let message = SentMessage(message);
         match message.role().as_str() {
             "toolResult" => {
                 self.results.push(result(message));
@@ -113,7 +113,7 @@ impl AnthropicMessages {
     }
 }
 
-fn result(message: Message<'_>) -> Vec<u8> {
+fn result(message: SentMessage<'_>) -> Vec<u8> {
     object(|result| {
         set(result.str("type", "tool_result"), "tool_use_id", message.0.get("toolCallId"));
         if message.images().next().is_none() {
@@ -142,7 +142,7 @@ fn result(message: Message<'_>) -> Vec<u8> {
 }
 
 /// Returns the images of a failed result, after a caption.
-fn error_images(message: Message<'_>) -> Vec<Vec<u8>> {
+fn error_images(message: SentMessage<'_>) -> Vec<Vec<u8>> {
     let images: Vec<_> = message.images().map(image).collect();
     if images.is_empty() || !is_error(message) {
         return Vec::new();
@@ -152,7 +152,7 @@ fn error_images(message: Message<'_>) -> Vec<Vec<u8>> {
     std::iter::once(block(&caption)).chain(images).collect()
 }
 
-fn is_error(message: Message<'_>) -> bool {
+fn is_error(message: SentMessage<'_>) -> bool {
     message.0.get("isError").is_some_and(Raw::is_true)
 }
 

@@ -6,9 +6,9 @@ use crate::core::json::{Raw, ValueKind};
 
 /// A message that is taken apart.
 #[derive(Clone, Copy)]
-pub(super) struct Message<'m>(pub Raw<'m>);
+pub(super) struct SentMessage<'m>(pub Raw<'m>);
 
-impl<'m> Message<'m> {
+impl<'m> SentMessage<'m> {
     /// Returns the role.
     pub(super) fn role(self) -> String {
         self.0.get_str("role").unwrap_or_default().into_owned()

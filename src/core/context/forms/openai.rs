@@ -1,6 +1,6 @@
 //! The form of OpenAI's Chat Completions API, which many providers take.
 
-use super::content::{Message, data_url, says_anything};
+use super::content::{SentMessage, data_url, says_anything};
 use super::form::Form;
 use super::script;
 use crate::core::context::content::TextPart::{Literal, Stored};
@@ -46,7 +46,7 @@ impl CompletionsMessages {
         self.begin(out, "user").json("content", &list(&blocks));
     }
 
-    fn answer(&mut self, out: &mut Vec<u8>, message: Message<'_>) {
+    fn answer(&mut self, out: &mut Vec<u8>, message: SentMessage<'_>) {
         let of =
             |wanted: &'static str| message.blocks().filter(move |(kind, _)| kind == wanted).map(|(_, block)| block);
         let is_said = |block: &Raw<'_>, name| !is_blank(&block.get_str(name).unwrap_or_default());
@@ -107,7 +107,7 @@ impl Form for CompletionsMessages {
     }
 
     fn push(&mut self, out: &mut Vec<u8>, message: Raw<'_>) {
-        let message = Message(message);
+        let message = SentMessage(message);
         match message.role().as_str() {
             "toolResult" => {
                 self.images.extend(message.images().map(image));

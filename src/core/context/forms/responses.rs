@@ -1,6 +1,6 @@
 //! The form of OpenAI's Responses API.
 
-use super::content::{Message, data_url, says_anything};
+use super::content::{SentMessage, data_url, says_anything};
 use super::form::Form;
 use super::script;
 use crate::core::context::content::TextPart::{self, Literal, Stored};
@@ -36,7 +36,7 @@ impl<'t> ResponsesItems<'t> {
         }
     }
 
-    fn answer(&mut self, out: &mut Vec<u8>, message: Message<'_>) {
+    fn answer(&mut self, out: &mut Vec<u8>, message: SentMessage<'_>) {
         let is_own = self.target.kinship(message.0) == Kinship::Same;
         for (kind, block) in message.blocks() {
             match kind.as_str() {
@@ -87,7 +87,7 @@ impl<'t> ResponsesItems<'t> {
         phase.iter().for_each(|phase| _ = item.str("phase", phase));
     }
 
-    fn result(&mut self, out: &mut Vec<u8>, message: Message<'_>) {
+    fn result(&mut self, out: &mut Vec<u8>, message: SentMessage<'_>) {
         let mut result = self.begin(out);
         let id = message.0.get_str("toolCallId").unwrap_or_default();
         result.str("type", "function_call_output");
@@ -121,7 +121,7 @@ impl Form for ResponsesItems<'_> {
     }
 
     fn push(&mut self, out: &mut Vec<u8>, message: Raw<'_>) {
-        let message = Message(message);
+        let message = SentMessage(message);
         match message.role().as_str() {
             "toolResult" => self.result(out, message),
             "assistant" => self.answer(out, message),
