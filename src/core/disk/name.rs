@@ -72,3 +72,33 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
         folder => folder?.sync_all(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::{LONGEST_NAME, beside};
+
+    #[test]
+    fn the_name_of_a_companion_is_never_too_long_and_tells_whose_it_is() {
+        for letter in ["x", "é", "日"] {
+            for length in 200..=LONGEST_NAME {
+                let name = letter.repeat(length / letter.len()) + "z";
+                let others = [name.replace('z', "a"), name.replace('z', "b"), name.clone()];
+                let named = |name: &String| beside(&Path::new("/f").join(name), "lock");
+                let companions: BTreeSet<_> = others.iter().map(named).collect();
+                assert_eq!(companions.len(), 3, "{name}");
+                for companion in companions {
+                    let companion = companion.strip_prefix("/f").unwrap().to_str().unwrap();
+                    assert!(companion.starts_with('.') && companion.ends_with(".lock"), "{companion}");
+                    assert!(companion.len() <= LONGEST_NAME, "{companion}");
+                    // As much of the name as there is room for.
+                    let whole = name.len() + ".".len() + ".lock".len() <= LONGEST_NAME;
+                    assert_eq!(companion.contains('~'), !whole, "{companion}");
+                    assert!(companion.len() > LONGEST_NAME - letter.len() || whole, "{companion}");
+                }
+            }
+        }
+    }
+}

@@ -276,6 +276,24 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_no_entry_goes_along_unless_paths_are_copied() {
+        let mut lines = forked();
+        lines.insert(2, r#"{"note":"mine"}"#.to_owned());
+        let session = session(&lines);
+        let mut bodies = Bodies::new(&session);
+        let plans = [
+            (TreeCopy::without(&mut bodies, &[], session.leaf()).unwrap(), true),
+            (TreeCopy::of_paths(&mut bodies, &[node(&session, "b2").unwrap()]).unwrap(), false),
+        ];
+        for (plan, expected) in plans {
+            let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None, stand_ins: None };
+            let mut bytes = Vec::new();
+            plan.write(&mut bodies, &new, &mut numbered(), &mut bytes).unwrap();
+            assert_eq!(String::from_utf8(bytes).unwrap().contains("mine"), expected);
+        }
+    }
+
+    #[test]
     fn what_hung_at_a_label_that_goes_hangs_above_it() {
         let lines = [
             message("u1", "", "user", "first"),

@@ -87,3 +87,27 @@ impl Inspector {
 fn is_null_or_string(raw: Raw<'_>) -> bool {
     matches!(raw.kind(), json::ValueKind::Null | json::ValueKind::String)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Inspector, LineNotes};
+    use crate::core::entry::Scan;
+    use crate::core::session::sample::{entry, message};
+
+    #[test]
+    fn the_content_of_whatever_an_agent_shows_a_model_is_inspected() {
+        let mut inspector = Inspector::default();
+        let mut odd = |line: &str| {
+            let (mut notes, mut scan) = (LineNotes::default(), Scan::default());
+            inspector.entry(&mut notes, 0, line.as_bytes(), scan.read(line.as_bytes()).unwrap());
+            notes.odd.len()
+        };
+        let of = |kind: &str, content: &str| entry(kind, "b", "a", &format!(r#""customType":"x","content":{content}"#));
+        for (kind, expected) in [("custom_message", 1), ("custom", 0)] {
+            assert_eq!(odd(&of(kind, r#"[{"type":"text"}]"#)), expected, "{kind}");
+            assert_eq!(odd(&of(kind, r#""text""#)), 0, "{kind}");
+        }
+        assert_eq!(odd(&message("b", "a", "user", "x")), 0);
+        assert_eq!(odd(&message("b", "a", "user", "x").replace(r#""content":"x""#, r#""content":[{}]"#)), 1);
+    }
+}
