@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn the_content_of_whatever_an_agent_shows_a_model_is_inspected() {
-        let mut inspector = Inspector::default();
-        let mut odd = |line: &str| {
+        let inspector = Inspector::default();
+        let odd = |line: &str| {
             let (mut notes, mut scan) = (LineNotes::default(), Scan::default());
             inspector.entry(&mut notes, 0, line.as_bytes(), scan.read(line.as_bytes()).unwrap());
             notes.odd.len()
