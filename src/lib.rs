@@ -61,7 +61,7 @@
 //! | an unfinished last line is skipped and named (help rules, "Reading", 2) | `core/read/warning.rs` | `c01_unfinished_last_line_is_named_with_its_byte` |
 //! | which entry is the leaf, what the labels are (help rules, "Leaf") | `core/session/build.rs` | `leaves_and_labels_are_those_of_the_agents` |
 //! | where entries hang in a file that stores moves of the leaf (help rules, "Stored moves of the leaf") | `core/session/place.rs` | `entries_hang_where_the_writer_of_the_marks_hangs_them` |
-//! | a cycle is cut, an orphan is a root (help rules, "Tree") | `core/session/build.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
+//! | a cycle is cut, an orphan is a root (help rules, "Tree") | `core/session/link.rs` | `c23_a_cycle_is_cut_at_its_first_entry` |
 //! | which entries a filter shows (help rules, "Views") | `core/tree/filter.rs` | `filters_show_documented_entries` |
 //! | what a view shows (help rules, "Views") | `core/tree/view.rs` | `a_view_shows_what_passes_all_of_it` |
 //! | which tips there are, and where they fork (help rules, "Views") | `core/tree/tips.rs` | `tips_are_those_of_the_whole_tree_and_count_from_the_fork` |
@@ -139,5 +139,7 @@ pub mod cmd;
 pub mod core;
 pub mod hooks;
 pub mod parallel;
+#[cfg(test)]
+pub(crate) mod random;
 pub mod run;
 pub mod ui;

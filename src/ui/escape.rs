@@ -251,6 +251,7 @@ fn is_unsafe(char: char) -> bool {
 mod tests {
     use super::{json, line, lines, push_lines, push_stored_lines, text};
     use crate::core::json::text::{decode, trim_line_ends};
+    use crate::random::Random;
 
     #[test]
     fn characters_that_a_terminal_obeys_are_escaped() {
@@ -307,11 +308,8 @@ mod tests {
 
     #[test]
     fn stored_lines_are_the_lines_of_the_decoded_text() {
-        let mut state = 7_u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(state >> 40).unwrap() % below
-        };
+        let mut random = Random::new(7);
+        let mut next = |bound: usize| random.below(bound);
         for _ in 0..6_000 {
             // Some have nothing that is ASCII.
             let (front, count) = (if next(8) == 0 { 25 } else { 0 }, next(20));

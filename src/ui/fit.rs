@@ -292,6 +292,7 @@ pub(crate) fn cut_front<'t>(text: &'t str, columns: usize, ascii: bool) -> Cow<'
 #[cfg(test)]
 mod tests {
     use super::{Shrink, cut, fold, fold_clusters, fold_printable, folded, share, width};
+    use crate::random::Random;
 
     #[test]
     fn cuts_by_columns() {
@@ -359,11 +360,8 @@ mod tests {
 
     #[test]
     fn printable_lines_are_folded_as_all_others() {
-        let mut state = 3_u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(state >> 40).unwrap() % below
-        };
+        let mut random = Random::new(3);
+        let mut next = |bound: usize| random.below(bound);
         for _ in 0..20_000 {
             let line: String =
                 (0..next(24)).map(|_| [" ", " ", "   ", "a", "bc", "- ", "longer", "~"][next(8)]).collect();

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The parts of the program, in levels: each may import from itself and from the levels before it.
-const PARTS: [&[&str]; 7] = [&["parallel"], &["core"], &["run", "ui"], &["hooks"], &["cmd"], &["cli"], &["main"]];
+const PARTS: [&[&str]; 7] =
+    [&["parallel", "random"], &["core"], &["run", "ui"], &["hooks"], &["cmd"], &["cli"], &["main"]];
 
 /// The rooms of core, in levels as above.
 const ROOMS: [&[&str]; 11] = [

@@ -102,6 +102,8 @@ impl Drop for Temporary {
         if !self.kept.get() {
             let _ = fs::remove_file(&self.path);
         }
+        // A child that was just started may still have the file open, and would hold the lock with it.
+        let _ = self.file.unlock();
         ours().remove(&self.path);
     }
 }

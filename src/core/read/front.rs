@@ -15,6 +15,7 @@ use crate::core::error::header::HeaderFault;
 const FRONTS: [u64; 2] = [8 * 1024, 1028 * 1024];
 /// How many bytes are read to find the end of a longer header: as long as the first line of a session may be.
 const LONGEST_HEADER: u64 = FIRST_LINE;
+
 /// Reads the header of a file, and whether anything follows it.
 ///
 /// # Errors

@@ -111,7 +111,6 @@ fn next_record(line: &[u8], from: usize, scan: &mut Scan, budget: &mut usize) ->
 
 #[cfg(test)]
 mod tests {
-
     use super::{PieceKind, cut};
     use crate::core::entry::Scan;
 
@@ -167,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_hostile_line_takes_linear_time() {
-        // In quadratic time this would take hours.
+        // In quadratic time this would take very long.
         let line = "{\"a\":[".repeat(200_000);
         assert_eq!(cut(line.as_bytes(), &mut Scan::default()).len(), 1);
     }

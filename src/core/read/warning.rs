@@ -26,6 +26,7 @@ pub(crate) const FOREIGN: &str = "foreign line without an `id`; it is not an ent
 /// The message of the first line that changes something.
 const PATCH: &str =
     "another program changes entries or the header by lines (`entry_patch`, `header_patch`): not applied";
+
 /// Reports a line that is not one JSON object, as exactly as possible.
 pub(super) fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, bytes: &[u8], scan: &mut Scan) {
     if !line.terminated {

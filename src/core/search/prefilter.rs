@@ -154,6 +154,7 @@ pub(super) fn folds(char: char) -> bool {
 mod tests {
     use super::{Prefilter, Query, folded};
     use crate::core::entry::Scan;
+    use crate::random::Random;
 
     fn check(word: &str, line: &str, expected: bool) {
         let query = Query::new(word);
@@ -217,11 +218,8 @@ mod tests {
     #[test]
     fn no_line_with_folded_letters_is_ruled_out_wrongly() {
         let letters = ["ß", "\u{212a}", "\u{fb03}", "İ", "ŉ", "s", "K", "f", "i", "n", "é", "e\u{301}", "—", " "];
-        let mut seed = 1_usize;
-        let mut any = |below: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) % below
-        };
+        let mut random = Random::new(1);
+        let mut any = |bound: usize| random.below(bound);
         let (mut scan, mut found) = (Scan::default(), 0);
         for _ in 0..3000 {
             let text: String = (0..12).map(|_| letters[any(letters.len())]).collect();

@@ -23,6 +23,8 @@ use crate::core::time::Stamp;
 mod build;
 mod calls;
 mod grow;
+mod kept_calls;
+mod link;
 mod load;
 mod place;
 #[cfg(test)]

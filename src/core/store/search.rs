@@ -84,6 +84,7 @@ fn may_hold_in(source: &Source, query: &Query, size: usize) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::{BLOCK, Query, Source, does_hold, may_hold_in};
+    use crate::random::Random;
 
     /// What sessions are made of: letters as they are and as they may be spelled, and places where a text goes on.
     const PIECES: [&str; 32] = [
@@ -121,12 +122,12 @@ mod tests {
         r#""},{"type":"toolCall","id":"c","name":"k","arguments":{"text":"s"}},{"type":"text","text":""#,
     ];
 
-    struct Random(usize);
+    /// Makes sessions.
+    struct Maker(Random);
 
-    impl Random {
-        fn below(&mut self, end: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % end
+    impl Maker {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0.below(bound)
         }
 
         /// Returns a letter as a text may have it, which may go on with it in another block.
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn no_session_with_a_hit_is_ruled_out_by_its_bytes() {
-        let mut random = Random(1);
+        let mut random = Maker(Random::new(1));
         let (mut held, mut ruled_out, mut others) = (0, 0, 0);
         for _ in 0..2500 {
             let word: String =

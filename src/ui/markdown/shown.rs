@@ -111,6 +111,7 @@ mod tests {
     use pulldown_cmark::{Event, Options, Parser, Tag};
 
     use super::is_all_shown;
+    use crate::random::Random;
 
     /// Pieces that mean something to a reader of Markdown, alone or together.
     const PIECES: [&str; 32] = [
@@ -120,11 +121,8 @@ mod tests {
 
     #[test]
     fn no_parser_hides_what_is_taken_for_shown() {
-        let mut state = 1_u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(state >> 40).unwrap() % below
-        };
+        let mut random = Random::new(1);
+        let mut next = |bound: usize| random.below(bound);
         let mut shown_with_code = 0;
         for _ in 0..40_000 {
             let text: String = (0..1 + next(14)).map(|_| PIECES[next(PIECES.len())]).collect();

@@ -338,9 +338,8 @@ impl Earlier {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::{LineChange, MendPlan, NewLine, OldLine, Segment, Source};
+    use crate::random::Random;
 
     /// Returns the lines of a text.
     fn lines(text: &str) -> Vec<OldLine> {
@@ -393,11 +392,8 @@ mod tests {
 
     #[test]
     fn plans_after_each_other_are_one_plan() {
-        let mut state = 1_u64;
-        let mut next = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(state >> 33).unwrap() % below
-        };
+        let mut numbers = Random::new(1);
+        let mut next = |bound: usize| numbers.below(bound);
         for _ in 0..2000 {
             let count = 1 + next(8);
             let mut text: String = (0..count).map(|at| format!("{at}{}\n", "x".repeat(next(5)))).collect();
@@ -419,7 +415,8 @@ mod tests {
 
     #[test]
     fn a_line_of_many_records_takes_linear_time() {
-        const COUNT: u32 = 30_000;
+        // In quadratic time this would take minutes.
+        const COUNT: u32 = 100_000;
         let text = "ab".repeat(COUNT as usize) + "\n";
         let [whole] = lines(&text)[..] else { panic!("it is one line") };
         let parts = (0..u64::from(COUNT)).map(|at| whole.part(2 * at, 2 * at + 2)).collect();
@@ -430,9 +427,7 @@ mod tests {
             LineChange { old, new: vec![NewLine { segments: text, terminated: true }] }
         };
         let later = lines(&apply(&split, &text)).into_iter().map(change);
-        let start = Instant::now();
         let plan = split.then(MendPlan::new(later.collect()));
-        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
         assert_eq!(apply(&plan, &text), "+b\n".repeat(COUNT as usize));
     }
 
