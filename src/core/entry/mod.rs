@@ -454,6 +454,11 @@ pub struct Block<'l> {
 }
 
 impl<'l> Block<'l> {
+    /// Returns the whole block, which is no object if it is damaged.
+    pub(crate) fn raw(self) -> Raw<'l> {
+        Raw::new(&self.entry.line[self.block.whole.range()])
+    }
+
     /// Returns the block's type.
     pub fn kind(self) -> BlockKind {
         self.block.kind

@@ -55,16 +55,6 @@ fn usage<'l>(message: Raw<'l>, content: Option<Raw<'l>>) -> Option<Raw<'l>> {
     message.get("usage")
 }
 
-/// Returns whether what a block of an image or of reasoning holds is no text: agents cannot send it.
-fn has_odd_data(block: Raw<'_>) -> bool {
-    let name = match block.get_str("type").as_deref() {
-        Some("image") => "data",
-        Some("thinking") => "thinking",
-        _ => return false,
-    };
-    block.get(name).is_some_and(|value| value.kind() != json::ValueKind::String)
-}
-
 /// Inspects the content of a message.
 pub(super) fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role: Role) {
     let Some(content) = entry.content().filter(|content| content.kind() != json::ValueKind::Null) else {
@@ -77,7 +67,6 @@ pub(super) fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role
         _ => return notes.push(number, Oddity::BadContent),
     }
     let is_sound = |raw: Option<Raw<'_>>| raw.is_some_and(|raw| raw.kind() == json::ValueKind::String);
-    let mut other = false;
     for (at, block) in entry.blocks().enumerate() {
         let sound = match block.kind() {
             BlockKind::Text => is_sound(block.text()),
@@ -86,31 +75,34 @@ pub(super) fn content(notes: &mut LineNotes, number: u32, entry: Entry<'_>, role
                 let is_named = |name: Option<Cow<'_, str>>| name.is_some_and(|name| !name.is_empty());
                 is_named(block.id()) && is_named(block.name()) && block.arguments().is_some_and(is_object)
             }
-            BlockKind::Image | BlockKind::Other => {
-                other = true;
-                true
-            }
+            BlockKind::Image | BlockKind::Other => is_sound_other(block.raw()),
         };
         if !sound {
             return notes.push(number, Oddity::BadBlock { number: place(at) });
         }
     }
-    // Blocks of other types need a type, and nothing else is known of most of them.
-    if other && let Some(at) = content.elements().position(|block| !has_type(block) || has_odd_data(block)) {
-        notes.push(number, Oddity::BadBlock { number: place(at) });
-    }
 }
 
-fn has_type(block: Raw<'_>) -> bool {
-    block.bytes().starts_with(b"{\"type\":\"") || block.get("type").is_some_and(|name| name.string_body().is_some())
+/// Returns whether agents can send a block that is neither text nor a call: it needs a type, and what an image or
+/// reasoning holds must be text. Nothing else is known of most types.
+fn is_sound_other(block: Raw<'_>) -> bool {
+    let [kind, data, thinking] = block.pick(["type", "data", "thinking"]);
+    let held = match kind.and_then(Raw::str).as_deref() {
+        None => return false,
+        Some("image") => data,
+        Some("thinking") => thinking,
+        Some(_) => None,
+    };
+    held.is_none_or(|value| value.kind() == json::ValueKind::String)
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn images_and_reasoning_have_text() {
-        let odd = |block: &str| super::has_odd_data(crate::core::json::Raw::new(block.as_bytes()));
-        for block in [r#"{"type":"image","data":5}"#, r#"{"type":"thinking","thinking":null}"#] {
+        let odd = |block: &str| !super::is_sound_other(crate::core::json::Raw::new(block.as_bytes()));
+        for block in [r#"{"type":"image","data":5}"#, r#"{"type":"thinking","thinking":null}"#, r#"{"data":"x"}"#, "7"]
+        {
             assert!(odd(block), "{block}");
         }
         for block in [r#"{"type":"image","data":"x"}"#, r#"{"type":"thinking"}"#, r#"{"type":"new","data":5}"#] {
