@@ -113,8 +113,11 @@ struct Index<'r> {
     by_path: HashMap<Cow<'r, Path>, usize>,
     /// Made when a path leads to none of the rows as it is spelled.
     by_identity: OnceCell<HashMap<(u64, u64), usize>>,
-    /// The ids that others name as their parents: most sessions have no forks.
+    /// The ids that others name as their parents, for most sessions have no forks: who has each, the one written
+    /// last first.
     by_id: HashMap<&'r str, Vec<usize>>,
+    /// The same by folder.
+    by_place: HashMap<(&'r str, Option<&'r Path>), Vec<usize>>,
 }
 
 impl<'r> Index<'r> {
@@ -128,7 +131,14 @@ impl<'r> Index<'r> {
             by_id.entry(&head.id).and_modify(|rows| rows.push(at));
         }
         by_id.retain(|_, rows| !rows.is_empty());
-        Self { rows, by_path, by_identity: OnceCell::new(), by_id }
+        let mut by_place: HashMap<_, Vec<usize>> = HashMap::new();
+        for (&id, with_id) in &mut by_id {
+            with_id.sort_by_key(|&at| (Reverse(rows[at].written()), &rows[at].file.path));
+            for &at in &*with_id {
+                by_place.entry((id, rows[at].file.path.parent())).or_default().push(at);
+            }
+        }
+        Self { rows, by_path, by_identity: OnceCell::new(), by_id, by_place }
     }
 
     fn by_identity(&self, identity: (u64, u64)) -> Option<usize> {
@@ -173,10 +183,9 @@ impl<'r> Index<'r> {
 
     /// Returns the session with an id: of several the one in the folder of `at`, else the one written last.
     fn with_id(&self, at: usize, id: &str) -> Option<usize> {
-        let rows = self.rows;
-        let is_near = |other: usize| rows[other].file.path.parent() == rows[at].file.path.parent();
-        let others = self.by_id.get(id)?.iter().copied().filter(|&other| other != at);
-        others.max_by_key(|&other| (is_near(other), rows[other].written(), Reverse(&rows[other].file.path)))
+        let other = |with_id: &Vec<usize>| with_id.iter().copied().find(|&other| other != at);
+        let near = self.by_place.get(&(id, self.rows[at].file.path.parent())).and_then(other);
+        near.or_else(|| self.by_id.get(id).and_then(other))
     }
 
     /// Returns the session whose folder a file is in: `NAME.jsonl` has `NAME/`.
@@ -254,6 +263,8 @@ mod tests {
                 "- - 0 | 0 2, 1",
             ),
             (&[("/s/a.jsonl", "a", "", 1), ("/t/a.jsonl", "a", "", 2), ("/t/b.jsonl", "b", "a", 3)], "- - 1 | 0, 1 2"),
+            // A copy of a session may be its parent, the session itself may not.
+            (&[("/s/a.jsonl", "a", "a", 1), ("/t/a.jsonl", "a", "", 2)], "1 - | 1 0"),
             // A path that is relative, and one that is not tidy.
             (&[("/s/a.jsonl", "a", "", 1), ("/s/b.jsonl", "b", "./a.jsonl", 2)], "- 0 | 0 1"),
             // Subagents, at any depth, if they name no parent of their own.
@@ -296,6 +307,20 @@ mod tests {
         cut_loops(&mut parents, |at| COUNT - at);
         assert_eq!(parents.iter().filter(|parent| parent.is_none()).count(), 1);
         assert_eq!(parents[COUNT - 1], None);
+    }
+
+    #[test]
+    fn forks_of_copies_are_found_in_linear_time() {
+        const COUNT: usize = 20_000;
+        let made = |name: &str, at: usize, id: &str, parent: Option<&str>| {
+            let head = SessionHead { id: id.to_owned(), parent: parent.map(str::to_owned), ..SessionHead::default() };
+            let path = PathBuf::from(format!("/{name}/{at:05}.jsonl"));
+            SessionRow::new(Arc::new(Named { path, is_named: false, state: None }), Ok(head))
+        };
+        let copies = (0..COUNT).map(|at| made("copies", at, "a", None));
+        let rows: Vec<_> = copies.chain((0..COUNT).map(|at| made("forks", at, "b", Some("a")))).collect();
+        let families = Families::new(&rows);
+        assert!((COUNT..2 * COUNT).all(|fork| families.parent(fork) == Some(0)));
     }
 
     #[test]
