@@ -66,7 +66,20 @@ pub(crate) enum Detail {
     /// Why a file is not a session.
     NoHeader(HeaderFault),
     /// What is odd about the header.
-    Reason(&'static str),
+    Header(OddHeader),
+}
+
+/// What can be odd about the header of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OddHeader {
+    /// Its version is none, and agents take it for 3.
+    Version,
+    /// Its id cannot be a part of the name of a file.
+    Id,
+    /// It does not say which folder it belongs to.
+    Cwd,
+    /// Its time cannot be read.
+    Timestamp,
 }
 
 impl RawFinding {

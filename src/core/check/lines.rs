@@ -4,18 +4,12 @@
 use std::path::Path;
 
 use super::codes::Code;
-use super::finding::{Detail, RawFinding};
+use super::finding::{Detail, OddHeader, RawFinding};
 use crate::core::entry::header::{CURRENT, DeclaredVersion, Header, SLOT_SIZE};
 use crate::core::json::{Raw, ValueKind};
 use crate::core::read::inspect::{LineNotes, OddLine, Oddity};
 use crate::core::session::{NodeId, Session};
 use crate::core::time::{self, Stamp};
-
-/// What is odd about a header whose `id` is no file name.
-pub(super) const NOT_A_NAME: &str = "its `id` cannot be part of a file name";
-
-/// What is odd about a header whose `version` agents take for 3.
-pub(super) const NO_VERSION: &str = "its `version` is not a version";
 
 pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, found: &mut Vec<RawFinding>) {
     header(session, found);
@@ -97,14 +91,14 @@ fn header(session: &Session, found: &mut Vec<RawFinding>) {
     let mut push = |code, detail| found.push(RawFinding::new(code, header.line, None, detail));
     match header.version {
         DeclaredVersion::Invalid if is_below_2(header) => push(Code::UnknownVersion, Detail::Nothing),
-        DeclaredVersion::Invalid => push(Code::OddHeader, Detail::Reason(NO_VERSION)),
+        DeclaredVersion::Invalid => push(Code::OddHeader, Detail::Header(OddHeader::Version)),
         DeclaredVersion::Absent if session.version > 1 => push(Code::UnknownVersion, Detail::Nothing),
         _ if session.version > CURRENT => push(Code::NewerVersion, Detail::Count(session.version)),
         _ if session.version < CURRENT => push(Code::OldVersion, Detail::Count(session.version)),
         _ => {}
     }
-    if let Some(why) = odd_header(session) {
-        push(Code::OddHeader, Detail::Reason(why));
+    if let Some(what) = odd_header(session) {
+        push(Code::OddHeader, Detail::Header(what));
     }
 }
 
@@ -123,16 +117,16 @@ fn is_below_2(header: &Header) -> bool {
     }
 }
 
-fn odd_header(session: &Session) -> Option<&'static str> {
+fn odd_header(session: &Session) -> Option<OddHeader> {
     let header = &session.header;
     let raw = Raw::new(&header.raw);
     let is_string = |name: &str| raw.get(name).is_some_and(|value| value.string_body().is_some());
     let oddities = [
-        (!is_name(&header.id), NOT_A_NAME),
-        (!is_string("cwd"), "it has no `cwd`, the folder of the project"),
-        (header.stamp.ms().is_none() || !is_string("timestamp"), "its `timestamp` is not an ISO 8601 time"),
+        (!is_name(&header.id), OddHeader::Id),
+        (!is_string("cwd"), OddHeader::Cwd),
+        (header.stamp.ms().is_none() || !is_string("timestamp"), OddHeader::Timestamp),
     ];
-    oddities.into_iter().find_map(|(is_odd, why)| is_odd.then_some(why))
+    oddities.into_iter().find_map(|(is_odd, what)| is_odd.then_some(what))
 }
 
 /// Returns whether an id can be a part of file names, in which agents use that of a session.

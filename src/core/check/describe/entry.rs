@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Details;
 use super::wording::Wording;
 use crate::core::check::codes::Code;
-use crate::core::check::finding::Detail;
+use crate::core::check::finding::{Detail, OddHeader};
 use crate::core::check::lines;
 use crate::core::check::path::Continuation;
 use crate::core::entry::Role;
@@ -126,11 +126,18 @@ impl Wording<'_> {
                 format!("version {version} is newer than 3, the newest known one"),
                 "open it only with the agent that wrote it".to_owned(),
             ),
-            (Code::OddHeader, Detail::Reason(why @ lines::NO_VERSION)) => {
-                (format!("odd header: {why}"), format!("set `version` of line {line} to 3"))
-            }
-            (Code::OddHeader, Detail::Reason(why)) => {
-                (format!("odd header: {why}"), format!("correct it on line {line}, if an agent needs it"))
+            (Code::OddHeader, Detail::Header(what)) => {
+                let why = match what {
+                    OddHeader::Version => "its `version` is not a version",
+                    OddHeader::Id => "its `id` cannot be part of a file name",
+                    OddHeader::Cwd => "it has no `cwd`, the folder of the project",
+                    OddHeader::Timestamp => "its `timestamp` is not an ISO 8601 time",
+                };
+                let fix = match what {
+                    OddHeader::Version => format!("set `version` of line {line} to 3"),
+                    _ => format!("correct it on line {line}, if an agent needs it"),
+                };
+                (format!("odd header: {why}"), fix)
             }
             (code, _) => (code.title().to_owned(), format!("look at line {line}")),
         })

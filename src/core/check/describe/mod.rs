@@ -9,8 +9,7 @@ use std::collections::HashMap;
 
 use self::wording::Wording;
 use super::codes::Code;
-use super::finding::{Detail, Finding, RawFinding};
-use super::lines;
+use super::finding::{Detail, Finding, OddHeader, RawFinding};
 use crate::core::error::Result;
 use crate::core::error::foreign::ForeignFormat;
 use crate::core::error::header::HeaderFault;
@@ -110,10 +109,10 @@ fn effect(finding: &RawFinding) -> String {
             "omp 18 cannot open the file; pi and omp 13 open it"
         }
         (Code::NoCost, _) => "omp cannot open the file; pi opens it",
-        (Code::OddHeader, Detail::Reason(lines::NOT_A_NAME)) => {
+        (Code::OddHeader, Detail::Header(OddHeader::Id)) => {
             "pi and omp open it; programs that name files after it can write to another folder"
         }
-        (Code::OddHeader, Detail::Reason(lines::NO_VERSION)) => "pi and omp take it for version 3, or an older one",
+        (Code::OddHeader, Detail::Header(OddHeader::Version)) => "pi and omp take it for version 3, or an older one",
         // It starts with the header of its session.
         (Code::NotASession, Detail::Foreign(ForeignFormat::EventStream)) => Code::ForeignLeaf.agents(),
         (code, _) => code.agents(),
