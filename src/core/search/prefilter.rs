@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn every_character_that_is_folded_to_ascii_is_known() {
-        for char in '\u{80}'..=char::MAX {
+        // Beyond are ideographs and what has no meaning yet.
+        for char in '\u{80}'..='\u{20fff}' {
             let has_ascii = || folded(&char.to_string()).bytes().any(|byte| byte.is_ascii());
             assert!(super::folds(char) || !has_ascii(), "{char:?}");
         }

@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn words_across_pieces_are_found() {
-        for before in PIECE - 12..PIECE + 3 {
+        for before in (PIECE - 12..PIECE + 3).step_by(2) {
             let text = format!("{}NÄHE der Naht{}", "é".repeat(before / 2), "x".repeat(9));
             assert!(finds(&text, "nähe"), "{before}");
             assert!(!finds(&text, "nähen"), "{before}");

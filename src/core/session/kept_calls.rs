@@ -102,7 +102,7 @@ mod tests {
     fn the_kept_text_of_a_result_is_that_of_the_call_that_is_found_above_it() {
         let options = LoadOptions { words: &|_| true, calls: true, usage: false };
         let (mut with_call, mut without) = (0, 0);
-        for seed in 0..200 {
+        for seed in 0..60 {
             for version in ["3", "1", "null"] {
                 let header = HEADER.replace(":3,", &format!(":{version},"));
                 let mut file = vec![header];
@@ -116,7 +116,7 @@ mod tests {
                 }
             }
         }
-        assert!(with_call > 2_999 && without > 2_999, "{with_call} {without}");
+        assert!(with_call > 899 && without > 899, "{with_call} {without}");
     }
 
     #[test]

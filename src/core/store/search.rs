@@ -174,7 +174,7 @@ mod tests {
     fn no_session_with_a_hit_is_ruled_out_by_its_bytes() {
         let mut random = Maker(Random::new(1));
         let (mut held, mut ruled_out, mut others) = (0, 0, 0);
-        for _ in 0..2500 {
+        for _ in 0..1000 {
             let word: String =
                 (0..2 + random.below(4)).map(|_| ["s", "k", "ss", "f", "fi", "a", "1", "_"][random.below(8)]).collect();
             let bytes = random.session(&word);
@@ -190,6 +190,6 @@ mod tests {
                 (true, false) => others += 1,
             }
         }
-        assert!(held > 400 && ruled_out > 400 && others < ruled_out, "{held} {ruled_out} {others}");
+        assert!(held > 150 && ruled_out > 150 && others < ruled_out, "{held} {ruled_out} {others}");
     }
 }
