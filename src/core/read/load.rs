@@ -32,6 +32,9 @@ pub(crate) const CALLS_ABOVE: usize = 64;
 /// Of a message with more calls than this, each result's is not looked for by going through them.
 const FEW_CALLS: usize = 16;
 
+/// For so many blocks, two megabytes, one more thread is started.
+const THREAD_BLOCKS: usize = 8;
+
 /// What a session keeps of its entries beside the index: what is kept need not be read again.
 #[derive(Clone, Copy)]
 pub struct LoadOptions<'a> {
@@ -250,9 +253,9 @@ impl Reading<'_> {
                 Ok(reader.part.take())
             }
         };
-        // All parts are kept, so nothing limits how far threads are ahead. For a single block another
-        // thread is not worth its start.
-        Pool::new(self.jobs.min(1 + count / 2), usize::MAX).run(count, worker, |_, part| {
+        // All parts are kept, so nothing limits how far threads are ahead. To start a thread takes as long as to
+        // read some blocks.
+        Pool::new(self.jobs.min(1 + count / THREAD_BLOCKS), usize::MAX).run(count, worker, |_, part| {
             take(part?);
             Ok(())
         })
