@@ -112,3 +112,45 @@ impl Drop for Backup {
         let _ = self.file.unlock();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::Backup;
+    use crate::core::read::source::Source;
+
+    #[test]
+    fn a_backup_is_a_copy_with_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for (name, text) in [("s", "one\n"), ("copy", "one\n"), ("other", "two\n"), ("longer", "one\ntwo\n")] {
+            fs::write(at(name), text).unwrap();
+        }
+        fs::hard_link(at("s"), at("same")).unwrap();
+        symlink("copy", at("link")).unwrap();
+        let source = Source::open(&at("s")).unwrap();
+        let made = |name: &str| Backup::is_made(&source, &at(name)).map_err(|error| error.kind().name());
+        assert_eq!((made("copy"), made("gone")), (Ok(true), Ok(false)));
+        for name in ["other", "longer", "same", "link"] {
+            assert_eq!(made(name), Err("exists"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_backup_is_named_as_its_file_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["s.jsonl", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "").unwrap();
+        symlink(&file, &link).unwrap();
+        let path = folder.path().join("s.jsonl.bak");
+        let backup = Backup { path: path.clone(), file: File::open(&file).unwrap(), existed: false };
+        // Another spelling of the same folder.
+        let spelled = folder.path().join("./s.jsonl");
+        assert_eq!(backup.beside(&spelled).as_os_str(), spelled.with_file_name("s.jsonl.bak").as_os_str());
+        assert_eq!(backup.beside(&link), path);
+        assert_eq!(backup.beside(Path::new("/gone/x")), Path::new("/gone/s.jsonl.bak"));
+    }
+}

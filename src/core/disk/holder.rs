@@ -174,3 +174,80 @@ fn is_writable(info: &Path) -> bool {
     let mode = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).unwrap_or(0) & 3;
     mode == 1 || mode == 2
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+
+    use super::{Watch, glance, is_writable, runs_this};
+
+    #[test]
+    fn who_has_a_file_open_for_writing_holds_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        fs::write(&path, "").unwrap();
+        let file = File::open(&path).unwrap();
+        for (how, holds) in [(">>", true), ("<", false), ("<>", true)] {
+            let script = format!("exec 3{how} \"$0\"; echo; read line");
+            let mut shell = Command::new("sh");
+            let shell = shell.arg("-c").arg(script).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut shell = shell.spawn().unwrap();
+            shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            // One look may be too short on a busy machine.
+            let found = (0..if holds { 100 } else { 1 }).find_map(|_| glance(&file));
+            shell.stdin.take().unwrap().write_all(b"\n").unwrap();
+            shell.wait().unwrap();
+            assert_eq!(found.map(|holder| holder.pid), holds.then_some(shell.id()), "{how}");
+        }
+        // This process does not hold it from itself.
+        let _own = File::options().append(true).open(&path).unwrap();
+        assert!(glance(&file).is_none());
+    }
+
+    #[test]
+    fn a_file_is_writable_by_its_flags() {
+        let folder = tempfile::tempdir().unwrap();
+        let info = folder.path().join("info");
+        for (text, expected) in [
+            ("pos:\t0\nflags:\t0100000\n", false),
+            ("pos:\t0\nflags:\t0100001\n", true),
+            ("flags:\t02102002\nmnt_id:\t1\n", true),
+            // Only a path: nothing can be read or written.
+            ("flags:\t010000003\n", false),
+            ("flags:\tx\n", false),
+            ("", false),
+        ] {
+            fs::write(&info, text).unwrap();
+            assert_eq!(is_writable(&info), expected, "{text}");
+        }
+        assert!(!is_writable(&folder.path().join("gone")));
+    }
+
+    #[test]
+    fn a_watch_sees_who_opens_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["s", "other"].map(|name| folder.path().join(name));
+        fs::write(&path, "").unwrap();
+        fs::write(&other, "").unwrap();
+        let (seen, unseen) = (Watch::new(&path), Watch::new(&other));
+        File::open(&path).unwrap();
+        assert!(seen.has_seen_somebody() && !unseen.has_seen_somebody());
+        // What cannot be watched may have been opened.
+        assert!(Watch::new(&folder.path().join("gone")).has_seen_somebody());
+    }
+
+    #[test]
+    fn this_process_runs_this_program() {
+        let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+        // Until it has begun, the child goes by the name of who started it.
+        let is_other = (0..1000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            !runs_this(other.id())
+        });
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(is_other && runs_this(std::process::id()));
+    }
+}

@@ -162,7 +162,7 @@ mod tests {
     use std::io::Write;
     use std::time::Duration;
 
-    use super::{LockWait, Replaced, WINDOW};
+    use super::{Comparison, LockWait, Replaced, WINDOW};
     use crate::core::error::Error;
     use crate::core::read::source::FileState;
 
@@ -229,5 +229,30 @@ mod tests {
         let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
         let late = replaced.keep(wait, &mut |out| out.write_all(b"READ\n").map_err(Error::io("cannot write")));
         assert!(late.lost.is_some() && late.carried == 0, "{late:?}");
+    }
+
+    #[test]
+    fn a_file_that_nobody_wrote_to_has_not_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        fs::write(&path, "read\n").unwrap();
+        let file = File::open(&path).unwrap();
+        let replaced =
+            Replaced { old: &file, new: &file, path: &path, state: FileState::of(&file.metadata().unwrap()) };
+        assert!(!replaced.is_changed());
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"late\n").unwrap();
+        assert!(replaced.is_changed());
+    }
+
+    #[test]
+    fn bytes_are_compared_from_where_the_last_ones_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        fs::write(&path, "one two six").unwrap();
+        let file = File::open(&path).unwrap();
+        let mut comparison = Comparison { file: &file, at: 0 };
+        for (bytes, expected) in [("one", true), (" two", true), (" ten", false)] {
+            assert_eq!(comparison.write(bytes.as_bytes()).is_ok(), expected, "{bytes}");
+        }
     }
 }

@@ -254,3 +254,102 @@ fn pid_of(text: &str) -> Option<u32> {
 fn holder(record: &Path) -> Option<u32> {
     read(record).ok().flatten().and_then(|(text, _)| pid_of(&text))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::process;
+    use std::time::Duration;
+
+    use super::{Lock, LockWait, RIPE, Suspect, aside_name, pid_of, read};
+    use crate::core::disk::name::beside;
+    use crate::core::error::Error;
+
+    const WAIT: LockWait<'_> = LockWait { timeout: Duration::from_millis(30), now: &|| 1_000, stop: &|| None };
+
+    #[test]
+    fn a_lock_keeps_others_out_until_it_is_released() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        fs::write(&path, "").unwrap();
+        let record = beside(&path, "lock");
+        let lock = Lock::take(&path, WAIT).unwrap();
+        assert_eq!(fs::read_to_string(&record).unwrap(), format!("{}:1000\n", process::id()));
+        let Err(Error::Locked { holder, .. }) = Lock::take(&path, WAIT) else { panic!("it was taken twice") };
+        assert_eq!(holder, Some(process::id()));
+        // A child that another test starts may hold the file open for a moment, and with it the lock.
+        lock.unlock();
+        assert!(!record.exists() && Lock::take(&path, WAIT).is_ok());
+    }
+
+    #[test]
+    fn a_record_is_cleared_when_it_was_nobodys_at_two_looks() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = folder.path().join(".s.lock");
+        // What the record says, how old it is in milliseconds, and whether it is cleared.
+        let dead = {
+            let mut child = process::Command::new("true").spawn().unwrap();
+            child.wait().unwrap();
+            child.id()
+        };
+        for (text, age, expected) in [
+            (format!("{dead}:5\n"), 0, true),
+            (format!("{}:5\n", process::id()), 0, true),
+            // The process that started the tests.
+            (format!("{}:5\n", std::os::unix::process::parent_id()), 100_000, false),
+            ("cut".to_owned(), RIPE + 1, true),
+            ("cut".to_owned(), RIPE, false),
+        ] {
+            fs::write(&record, &text).unwrap();
+            let (_, modified) = read(&record).unwrap().unwrap();
+            let mut suspect = Suspect::default();
+            suspect.clear(&record, modified + age, Duration::ZERO).unwrap();
+            assert!(record.exists(), "{text} at the first look");
+            suspect.clear(&record, modified + age, Duration::from_millis(10)).unwrap();
+            assert_eq!(!record.exists(), expected, "{text} {age}");
+            let _ = fs::remove_file(&record);
+        }
+        // Another record at the second look is looked at anew.
+        let mut suspect = Suspect::default();
+        for pid in [format!("{dead}:5\n"), format!("{dead}:6\n")] {
+            fs::write(&record, pid).unwrap();
+            suspect.clear(&record, 0, Duration::ZERO).unwrap();
+        }
+        assert!(record.exists());
+    }
+
+    #[test]
+    fn a_record_names_a_process_and_a_time() {
+        for (text, expected) in [
+            ("12:1700000000000\n", Some(12)),
+            ("12:-1\n", Some(12)),
+            ("12:1", None),
+            ("0:1\n", None),
+            ("-1:1\n", None),
+            ("12:x\n", None),
+            ("x:1\n", None),
+            ("12\n", None),
+            ("", None),
+        ] {
+            assert_eq!(pid_of(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_file_is_a_record() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read(&folder.path().join("gone")).unwrap(), None);
+        assert_eq!(read(folder.path()).unwrap(), None);
+        let record = folder.path().join("record");
+        fs::write(&record, "x".repeat(300)).unwrap();
+        assert_eq!(read(&record).unwrap().map(|(text, _)| text.len()), Some(256));
+    }
+
+    #[test]
+    fn a_record_that_is_taken_away_is_named_like_a_temporary_file() {
+        let name = aside_name(Path::new("/f/.s.lock"));
+        let name = name.to_str().unwrap();
+        assert!(name.starts_with('.') && name.ends_with(&format!(".session-tree.{}.tmp", process::id())), "{name}");
+    }
+}

@@ -77,8 +77,9 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
 mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
+    use std::{fs, io};
 
-    use super::{LONGEST_NAME, beside};
+    use super::{LONGEST_NAME, beside, rename_new, sync_folder};
 
     #[test]
     fn the_name_of_a_companion_is_never_too_long_and_tells_whose_it_is() {
@@ -100,5 +101,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn renaming_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [from, to, new] = ["from", "to", "new"].map(|name| folder.path().join(name));
+        fs::write(&from, "from").unwrap();
+        fs::write(&to, "to").unwrap();
+        assert_eq!(rename_new(&from, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(
+            (fs::read_to_string(&from).unwrap(), fs::read_to_string(&to).unwrap()),
+            ("from".into(), "to".into())
+        );
+        rename_new(&from, &new).unwrap();
+        assert_eq!((from.exists(), fs::read_to_string(&new).unwrap()), (false, "from".into()));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_cannot_be_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(sync_folder(&folder.path().join("s")).is_ok());
+        assert!(sync_folder(&folder.path().join("gone/s")).is_err());
     }
 }

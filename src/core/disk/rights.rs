@@ -116,3 +116,50 @@ fn attributes(file: &File) -> rustix::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     };
     names.split(|&byte| byte == 0).filter(is_kept).map(value).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::Rights;
+
+    /// Returns whether a new file got all of some rights, and its mode then.
+    fn given(rights: &Rights) -> (bool, u32) {
+        let file = tempfile::tempfile().unwrap();
+        (rights.give(&file).unwrap(), file.metadata().unwrap().mode() & 0o7777)
+    }
+
+    #[test]
+    fn a_file_gets_the_rights_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        fs::write(&path, "").unwrap();
+        for mode in [0o600, 0o640, 0o664, 0o400] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let Ok(file) = File::open(&path) else { continue };
+            let rights = Rights::of(&file).unwrap();
+            assert!(rights.attributes.is_empty());
+            assert_eq!(given(&rights), (true, mode), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn rights_of_a_group_reach_no_other_group() {
+        let owner = tempfile::tempfile().unwrap().metadata().unwrap().uid();
+        // The system takes this number for: leave the group as it is.
+        let rights = |mode| Rights { mode: Some(mode), owner: Some((owner, u32::MAX)), ..Rights::usual() };
+        // Whom the group kept out must not get in among the others.
+        for (mode, expected) in [(0o640, 0o600), (0o664, 0o604), (0o604, 0o600), (0o666, 0o606), (0o600, 0o600)] {
+            assert_eq!(given(&rights(mode)), (expected == mode, expected), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_given_is_told() {
+        let attributes = vec![(b"user.\0".to_vec(), b"x".to_vec())];
+        assert_eq!(given(&Rights { attributes, ..Rights::private() }), (false, 0o600));
+        // There may be an access list.
+        assert_eq!(given(&Rights { mode: Some(0o644), is_known: false, ..Rights::usual() }), (false, 0o600));
+    }
+}

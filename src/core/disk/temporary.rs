@@ -135,3 +135,59 @@ fn remove_if_left(path: &Path) {
         let _ = fs::remove_file(path);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process;
+    use std::time::Duration;
+
+    use super::{LockWait, Temporary, clear_left_over};
+    use crate::core::disk::rights::Rights;
+    use crate::core::error::Error;
+
+    const WAIT: LockWait<'_> = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
+
+    fn names(folder: &std::path::Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    }
+
+    #[test]
+    fn a_temporary_file_goes_unless_it_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let make = || {
+            Temporary::beside(&path, &Rights::usual(), WAIT, &mut |out| out.write_all(b"new").map_err(Error::io("x")))
+        };
+        let temporary = make().unwrap();
+        assert!(temporary.check().is_ok() && make().is_err());
+        assert_eq!(fs::read_to_string(&temporary.path).unwrap(), "new");
+        // Another file under its name is not it.
+        fs::remove_file(&temporary.path).unwrap();
+        fs::write(&temporary.path, "other").unwrap();
+        assert!(temporary.check().is_err());
+        drop(temporary);
+        assert_eq!(names(folder.path()), Vec::<String>::new());
+        let temporary = make().unwrap();
+        temporary.keep();
+        drop(temporary);
+        assert_eq!(names(folder.path()).len(), 1);
+    }
+
+    #[test]
+    fn files_that_dead_processes_left_are_cleared() {
+        let mut child = process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let others = [format!(".s.session-tree.{}.tmp", process::id()), "s.tmp".into(), ".s.session-tree.x.tmp".into()];
+        for name in others.iter().chain([&format!(".s.session-tree.{}.tmp", child.id())]) {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        clear_left_over(&folder.path().join("s"));
+        let (mut left, mut expected) = (names(folder.path()), others.to_vec());
+        left.sort();
+        expected.sort();
+        assert_eq!(left, expected);
+    }
+}

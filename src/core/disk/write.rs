@@ -331,3 +331,109 @@ pub fn create(
     let unsynced = sync_folder(path).err().map(Unsynced::Folder);
     Ok(SideEffects { dropped_rights, unsynced, ..SideEffects::default() })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+    use std::path::Path;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{Appended, LockWait, Place, ReadTo, WriteOptions, append, replace};
+    use crate::core::error::Error;
+    use crate::core::read::source::FileState;
+
+    const WAIT: LockWait<'_> = LockWait { timeout: Duration::from_secs(9), now: &|| 0, stop: &|| None };
+    const OPTIONS: WriteOptions<'_> = WriteOptions { wait: WAIT, force: false };
+
+    fn place(path: &Path, text: &str) -> Place {
+        fs::write(path, text).unwrap();
+        Place::new(path, FileState::of(&fs::metadata(path).unwrap())).unwrap()
+    }
+
+    fn add(path: &Path, text: &str) {
+        OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Appends `new` to what was read up to the end of the first line. Returns whether an unfinished line was closed.
+    fn append_to(place: &Place) -> Option<bool> {
+        let read = ReadTo { at: 4, ends: [b"one".to_vec(), b"one\n".to_vec()] };
+        let is_whole = |line: &[u8]| line.ends_with(b"}");
+        match append(place, &read, OPTIONS, &is_whole, &mut |_| Ok(b"new\n".to_vec())).unwrap() {
+            Appended::Done { closed_unfinished_line, effects } => {
+                assert!(effects.unsynced.is_none());
+                Some(closed_unfinished_line)
+            }
+            Appended::Replaced => None,
+        }
+    }
+
+    #[test]
+    fn a_writer_in_the_middle_of_a_line_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let place = place(&path, "cut");
+        add(&path, " off");
+        assert!(place.changes_soon(OPTIONS).unwrap());
+    }
+
+    #[test]
+    fn lines_follow_what_others_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        for (added, expected, closed) in [
+            ("", "one\nnew\n", Some(false)),
+            ("two\n", "one\ntwo\nnew\n", Some(false)),
+            // A whole line without its end, and one that nobody finishes.
+            ("{}", "one\n{}\nnew\n", Some(false)),
+            ("{\"a\":1,\"b", "one\n{\"a\":1,\"b\nnew\n", Some(true)),
+            ("{\"a\":", "one\n{\"a\":\n}\nnew\n", Some(true)),
+        ] {
+            let place = place(&path, "one\n");
+            add(&path, added);
+            assert_eq!(append_to(&place), closed, "{added}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+        }
+        // Another file, or a shorter one.
+        let place = place(&path, "one\n");
+        fs::write(&path, "on").unwrap();
+        assert_eq!(append_to(&place), None);
+        fs::write(&path, "two\n").unwrap();
+        assert_eq!(append_to(&place), None);
+    }
+
+    #[test]
+    fn a_line_that_is_being_written_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let place = place(&path, "one\n{");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(20));
+                add(&path, "}\n");
+            });
+            assert_eq!(append_to(&place), Some(false));
+        });
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\n{}\nnew\n");
+    }
+
+    #[test]
+    fn a_file_is_replaced_if_it_is_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let mut fill = |out: &mut dyn Write| out.write_all(b"ONE\n").map_err(Error::io("cannot write"));
+        let first = place(&path, "one\n");
+        assert!(matches!(replace(&first, OPTIONS, true, &|| false, &mut fill), Err(Error::Changed { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
+        // What comes after the last look follows in the new file.
+        let late = || {
+            add(&path, "late\n");
+            true
+        };
+        let effects = replace(&first, OPTIONS, true, &late, &mut fill).unwrap();
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), effects.late.carried), ("ONE\nlate\n", 5));
+        assert!(matches!(replace(&first, OPTIONS, true, &|| true, &mut fill), Err(Error::Changed { .. })));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
