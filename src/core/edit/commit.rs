@@ -328,7 +328,10 @@ mod tests {
     use crate::core::session::Session;
     use crate::core::session::sample::{HEADER, forked, message, read};
 
-    use super::{Anchor, Commit, Committed, Guard, Result, SessionFile, check, is_whole};
+    use super::{
+        Added, AddedEntries, Anchor, Commit, Committed, GrownSession, Guard, Result, SessionFile, check,
+        has_unfinished_line, is_whole,
+    };
 
     /// A session file that was read, so that others can change it before it is written to.
     struct ReadFile {
@@ -520,6 +523,31 @@ swap u1<                          at the leaf                         -> u1
             ("noise", false),
         ] {
             assert_eq!(is_whole(line.as_bytes()), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_last_line_that_is_no_object_is_unfinished() {
+        for (end, expected) in [
+            ("", false),
+            (" \t", false),
+            ("{}", false),
+            (r#"{"type":"message","id":"x"}"#, false),
+            (r#"{"type":"message","id":"#, true),
+            ("x", true),
+        ] {
+            assert_eq!(has_unfinished_line(&ReadFile::new(&(old() + end)).session).unwrap(), expected, "{end}");
+        }
+    }
+
+    #[test]
+    fn added_entries_are_placed_after_those_that_were_read() {
+        let file = ReadFile::new(&old());
+        let added = AddedEntries::read(&file.session, &Added { bytes: lines("c1<b2 noise c2<c1").as_bytes() });
+        let grown = GrownSession { session: &file.session, added: Some(&added) };
+        let count = file.session.len();
+        for (id, expected) in [("u1", Some(0)), ("c1", Some(count)), ("c2", Some(count + 1)), ("x", None)] {
+            assert_eq!(grown.place(id), expected, "{id}");
         }
     }
 }
