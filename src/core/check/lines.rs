@@ -31,8 +31,8 @@ pub(super) fn check(session: &Session, notes: &LineNotes, blobs: Option<&Path>, 
             | Oddity::NotJson { .. }
             | Oddity::NotAnObject { .. }
             | Oddity::TooLong => Code::MalformedLine,
-            Oddity::Nul { .. } | Oddity::NulBefore { .. } => Code::NulRun,
-            Oddity::FragmentBefore { .. } | Oddity::Glued { .. } => Code::GluedObjects,
+            Oddity::Nul { .. } | Oddity::NulBefore { .. } | Oddity::NulAfter { .. } => Code::NulRun,
+            Oddity::FragmentBefore { .. } | Oddity::FragmentAfter { .. } | Oddity::Glued { .. } => Code::GluedObjects,
             Oddity::Bom => Code::Bom,
             Oddity::BadUtf8 { .. } => Code::BadUtf8,
             Oddity::LoneSurrogate { .. } => Code::LoneSurrogate,

@@ -72,11 +72,30 @@ fn record_end(line: &[u8], at: usize, scan: &mut Scan, budget: &mut usize) -> Op
     scan.read(&line[at..end]).is_ok_and(is_record).then_some(end)
 }
 
-/// Returns whether what follows an object can follow a record: another one, or its front, NUL bytes or nothing. An
-/// object inside of a record is followed by something else.
-fn ends_there(line: &[u8], end: usize) -> bool {
+/// Returns whether an object ends a value of the object or list that it is in, by what follows it.
+fn is_inner(line: &[u8], end: usize) -> bool {
     let next = line[end..].iter().find(|byte| !byte.is_ascii_whitespace());
-    matches!(next, None | Some(b'{' | 0))
+    matches!(next, Some(b',' | b'}' | b']' | b':'))
+}
+
+/// Returns whether something on a damaged line is a whole record. In version 1 (`is_list`) these have no ids.
+pub(crate) fn holds_record(line: &[u8], is_list: bool, scan: &mut Scan) -> bool {
+    let is_whole = |entry: Entry<'_>| {
+        is_record(entry) || is_list && entry.type_name().is_some() && entry.get("timestamp").is_some()
+    };
+    let mut budget = line.len().saturating_mul(PASSES);
+    let mut at = 0;
+    while let Some(brace) = line.get(at..).and_then(|rest| memchr::memchr(b'{', rest)) {
+        at += brace;
+        match object_end(line, at, &mut budget) {
+            Some(end) if scan.read(&line[at..end]).is_ok_and(is_whole) => return true,
+            Some(end) => at = end,
+            // Too much to be sure.
+            None if budget == 0 => return true,
+            None => at += 1,
+        }
+    }
+    false
 }
 
 /// Returns the end of the object at an offset, if it is whole.
@@ -93,15 +112,20 @@ fn object_end(line: &[u8], at: usize, budget: &mut usize) -> Option<usize> {
 /// Returns where the next record after an offset starts.
 fn next_record(line: &[u8], from: usize, scan: &mut Scan, budget: &mut usize) -> Option<usize> {
     let mut at = from;
+    // Whether an object or a list begins before, which the next object may be in.
+    let mut is_open = line.get(from) == Some(&b'{');
     loop {
+        let before = at;
         at += 1 + memchr::memchr(b'{', line.get(at + 1..)?)?;
+        is_open |= line[before..at].contains(&b'[');
         let Some(end) = object_end(line, at, budget) else {
             if *budget == 0 {
                 return None;
             }
+            is_open = true;
             continue;
         };
-        if ends_there(line, end) && scan.read(&line[at..end]).is_ok_and(is_record) {
+        if !(is_open && is_inner(line, end)) && scan.read(&line[at..end]).is_ok_and(is_record) {
             return Some(at);
         }
         // What is inside of an object is a part of it.
@@ -111,7 +135,7 @@ fn next_record(line: &[u8], from: usize, scan: &mut Scan, budget: &mut usize) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{PieceKind, cut};
+    use super::{PieceKind, cut, holds_record};
     use crate::core::entry::Scan;
 
     /// Checks the pieces of a line, in which `A` to `C` stand for whole records and `0` for a NUL byte: `R:`, `F:` or
@@ -147,7 +171,13 @@ mod tests {
         check("A B\r", &["R:A ", "R:B\r"]);
         check("000A00B0", &["N:000", "R:A", "N:00", "R:B", "N:0"]);
         check("{\"type\":\"messA", &["F:{\"type\":\"mess", "R:A"]);
-        check("{\"type\":\"mess00AxyzB", &["F:{\"type\":\"mess00Axyz", "R:B"]);
+        check("{\"type\":\"mess00AxyzB", &["F:{\"type\":\"mess", "N:00", "R:A", "F:xyz", "R:B"]);
+        check("xAy", &["F:x", "R:A", "F:y"]);
+        check("xAyBz", &["F:x", "R:A", "F:y", "R:B", "F:z"]);
+        check("  2: A (end)", &["F:  2: ", "R:A ", "F:(end)"]);
+        check("\"A\"", &["F:\"", "R:A", "F:\""]);
+        check("xA,", &["F:x", "R:A", "F:,"]);
+        check("[A,", &["F:[A,"]);
         check("A{\"type\":\"mess", &["R:A", "F:{\"type\":\"mess"]);
         check("A<<<B", &["R:A", "F:<<<", "R:B"]);
         check("{\"x\":1}A", &["F:{\"x\":1}", "R:A"]);
@@ -159,9 +189,29 @@ mod tests {
         );
         check("{\"message\":{\"content\":[A,{\"b\"", &["F:{\"message\":{\"content\":[A,{\"b\""]);
         check(
-            "{\"content\":[{\"type\":\"toolCall\",\"id\":\"x\",\"arguments\":{}}",
-            &["F:{\"content\":[{\"type\":\"toolCall\",\"id\":\"x\",\"arguments\":{}}"],
+            "{\"content\":[{\"type\":\"image\",\"id\":\"x\",\"data\":{}}",
+            &["F:{\"content\":[{\"type\":\"image\",\"id\":\"x\",\"data\":{}}"],
         );
+    }
+
+    #[test]
+    fn a_line_with_a_whole_record_is_known() {
+        let record = r#"{"type":"label","id":"a","parentId":null,"timestamp":"t"}"#;
+        let old = r#"{"type":"message","timestamp":"t","message":{"role":"user"}}"#;
+        let call = r#"{"type":"toolCall","id":"x","arguments":{}}"#;
+        let holds = |line: &str, is_list: bool| holds_record(line.as_bytes(), is_list, &mut Scan::default());
+        for line in [format!("[{record}]"), format!("[1,{record},2"), format!("x{record}"), format!("{{\"a\":{record}")]
+        {
+            assert!(holds(&line, false) && holds(&line, true), "{line}");
+        }
+        for line in [format!("x{old}\0"), format!("\u{feff}{old},")] {
+            assert!(!holds(&line, false) && holds(&line, true), "{line}");
+        }
+        for line in [format!("{{\"content\":[{call}"), "[1]".to_owned(), "x".to_owned(), String::new()] {
+            assert!(!holds(&line, false) && !holds(&line, true), "{line}");
+        }
+        // What would take too long to look at may hold one.
+        assert!(holds(&"{\"a\":[".repeat(20_000), false));
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub(super) fn malformed(problems: &mut Problems, number: u32, line: Line<'_>, by
         Oddity::FragmentBefore { at } => {
             format!("a fragment and a complete record (from byte {at}) on one line; skipped")
         }
+        Oddity::NulAfter { at } => format!("a complete record and NUL bytes (from byte {at}) on one line; skipped"),
+        Oddity::FragmentAfter { at } => {
+            format!("a complete record and something else (from byte {at}) on one line; skipped")
+        }
         Oddity::Glued { at } => format!("two records on one line, the second from byte {at} on; skipped"),
         Oddity::NotAnObject { .. } => "not a JSON object; skipped".to_owned(),
         Oddity::TooLong => "longer than 4 GiB; skipped".to_owned(),

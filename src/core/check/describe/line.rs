@@ -42,6 +42,14 @@ impl Wording<'_> {
                 format!("a fragment, then a whole record from byte {at} on{lost}"),
                 format!("delete the first {} bytes of line {line}; the record after them is whole", at - 1),
             ),
+            Oddity::NulAfter { at } => (
+                format!("a whole record, then NUL bytes from byte {at} on{lost}"),
+                format!("delete line {line} from byte {at} on: `sed -i '{line}s/\\x00*\r*$//' FILE`"),
+            ),
+            Oddity::FragmentAfter { at } => (
+                format!("a whole record, then something else from byte {at} on{lost}"),
+                format!("insert a line end before byte {at} of line {line}"),
+            ),
             Oddity::Glued { at } => (
                 format!("several records on one line, the second from byte {at} on{lost}"),
                 format!("insert a line end before byte {at} of line {line}"),

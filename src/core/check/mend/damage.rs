@@ -91,7 +91,9 @@ pub(super) fn remove(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
             Oddity::NotAnObject { .. }
             | Oddity::Glued { .. }
             | Oddity::FragmentBefore { .. }
+            | Oddity::FragmentAfter { .. }
             | Oddity::NulBefore { .. }
+            | Oddity::NulAfter { .. }
                 if view.counts_lines() =>
             {
                 continue;
@@ -101,7 +103,8 @@ pub(super) fn remove(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
             Oddity::Unfinished { .. } => "unfinished",
             _ => "no whole record on it",
         };
-        let task = LineTask { code: finding.code, kind: FixKind::Guess, entry_id: None, action: Action::Remove(what) };
+        let action = Action::RemoveDamaged { what, is_list: view.counts_lines() };
+        let task = LineTask { code: finding.code, kind: FixKind::Guess, entry_id: None, action };
         tasks.push(finding.line, task);
     }
     Ok(())

@@ -10,9 +10,10 @@ use crate::core::check::finding::Detail;
 use crate::core::check::fixes::FixKind;
 use crate::core::edit::draft::{Draft, IdsAndTime};
 use crate::core::edit::navigate;
+use crate::core::entry::Scan;
 use crate::core::error::Result;
 use crate::core::read::inspect::Oddity;
-use crate::core::read::line;
+use crate::core::read::{line, pieces};
 use crate::core::session::NodeId;
 
 /// Saves a move if the last line is not where agents should resume.
@@ -27,8 +28,14 @@ pub(super) fn save(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     let counts = |finding: &&RawFinding| finding.code != Code::SecondHeader || finding.line > last_entry;
     let Some(finding) = view.found(CODES).find(counts) else { return Ok(()) };
     let guesses = view.options.guesses;
+    let (mut last, mut holds_record) = (0, false);
+    line::each(view.source, |number, line| {
+        last = number;
+        holds_record |= number == finding.line && pieces::holds_record(line.bytes, false, &mut Scan::default());
+        true
+    })?;
     let (kind, target) = match (finding.code, finding.detail) {
-        (Code::ForeignLeaf, Detail::Odd(Oddity::NotAnObject { .. })) if guesses => {
+        (Code::ForeignLeaf, Detail::Odd(Oddity::NotAnObject { .. })) if guesses && !holds_record => {
             let action = Action::Remove("not an object, and agents would resume there");
             tasks.push(finding.line, LineTask { code: finding.code, kind: FixKind::Guess, entry_id: None, action });
             return Ok(());
@@ -37,11 +44,6 @@ pub(super) fn save(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
         (_, Detail::Node(newest)) if guesses => (FixKind::Guess, Some(newest)),
         _ => return Ok(()),
     };
-    let mut last = 0;
-    line::each(view.source, |number, _| {
-        last = number;
-        true
-    })?;
     let (line, what) = saved_move(view, target);
     let entry_id = finding.node.map(|node| view.session.id(node).to_owned());
     let action = Action::Append(vec![NewLine::written(line)], what);

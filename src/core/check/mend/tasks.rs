@@ -13,6 +13,7 @@ use crate::core::entry::Scan;
 use crate::core::error::Result;
 use crate::core::json::splice::TextEdits;
 use crate::core::read::line;
+use crate::core::read::pieces;
 use crate::core::read::source::Source;
 
 /// What is done to a line, and why.
@@ -35,6 +36,8 @@ pub(super) enum Action {
     Split { objects: bool },
     /// It goes, and its bytes are damaged.
     Remove(&'static str),
+    /// The same, if there is no whole record on it, as those of version 1 are (`is_list`).
+    RemoveDamaged { what: &'static str, is_list: bool },
     /// It goes, and is there once more, on this line.
     RemoveCopy(u32),
     /// Members of the entry are set to JSON text.
@@ -122,7 +125,8 @@ fn apply(
                 what: split.what,
                 removed: split.removed,
             }),
-            Action::Remove(what) => {
+            Action::RemoveDamaged { is_list, .. } if pieces::holds_record(bytes, is_list, scan) => None,
+            Action::Remove(what) | Action::RemoveDamaged { what, .. } => {
                 Some(Applied { lines: vec![], what: format!("line removed: {what}"), removed: old.len })
             }
             Action::RemoveCopy(first) => {

@@ -20,6 +20,17 @@ pub(crate) fn damage(line: &[u8], scan: &mut Scan) -> Oddity {
         let next = line[end..].iter().position(|&byte| byte == b'{').unwrap_or(0);
         return Oddity::Glued { at: place(end + next) };
     }
+    let is_nul = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0 || byte.is_ascii_whitespace());
+    match first {
+        Some(end) if is_nul(&line[end..]) => return Oddity::NulAfter { at: place(end) },
+        Some(end) if scan.read(&line[..end]).is_ok_and(pieces::is_record) => {
+            return Oddity::FragmentAfter { at: place(end) };
+        }
+        None if nuls > 0 && value_end(&line[nuls..]).is_some_and(|end| is_nul(&line[nuls + end..])) => {
+            return Oddity::NulBefore { at: place(nuls) };
+        }
+        _ => {}
+    }
     if let Some(at) = pieces::first_record(line, scan) {
         let is_nul = line[..at].iter().all(|&byte| byte == 0);
         let at = place(at);
@@ -43,7 +54,7 @@ fn value_end(line: &[u8]) -> Option<usize> {
 }
 
 /// Returns the entries that a damaged line held.
-pub(super) fn remains(line: &[u8], oddity: Oddity) -> Vec<LostEntry> {
+pub(super) fn remains(line: &[u8], oddity: Oddity, scan: &mut Scan) -> Vec<LostEntry> {
     let mut found = Vec::new();
     match oddity {
         Oddity::Nul { .. } | Oddity::NotAnObject { .. } | Oddity::TooLong | Oddity::LoneBrace => {}
@@ -52,22 +63,24 @@ pub(super) fn remains(line: &[u8], oddity: Oddity) -> Vec<LostEntry> {
             if matches!(oddity, Oddity::FragmentBefore { .. }) {
                 found.extend(fragment(before));
             }
-            objects(rest, &mut found);
+            objects(rest, scan, &mut found);
         }
-        Oddity::Glued { .. } => objects(line, &mut found),
+        Oddity::Glued { .. } | Oddity::NulAfter { .. } | Oddity::FragmentAfter { .. } => {
+            objects(line, scan, &mut found)
+        }
         _ => found.extend(fragment(line)),
     }
     found
 }
 
-/// Adds the entries of whole objects in a row, and that of a fragment after them.
-fn objects(row: &[u8], found: &mut Vec<LostEntry>) {
+/// Adds the entries of whole objects in a row, and those of what comes after them.
+fn objects(row: &[u8], scan: &mut Scan, found: &mut Vec<LostEntry>) {
     let mut rest = row;
     while let Some(end) = value_end(rest) {
         found.extend(fragment(&rest[..end]));
         rest = rest[end..].trim_ascii_start();
     }
-    found.extend(fragment(rest));
+    found.extend(pieces::cut(rest, scan).into_iter().filter_map(|piece| fragment(&rest[piece.range])));
 }
 
 /// Returns the entry that a fragment is the front of, from those of its members that are whole: agents
@@ -127,6 +140,13 @@ mod tests {
         let whole = r#"{"type":"label","id":"b","parentId":null,"timestamp":"t"}"#;
         assert_eq!(of(format!("\0\0{whole}").as_bytes()), Oddity::NulBefore { at: 3 });
         assert_eq!(of(b"{\"a\":1}{\"a\":1}"), Oddity::Glued { at: 8 });
+        assert_eq!(of(b"\0{\"a\":1}\0 \r"), Oddity::NulBefore { at: 2 });
+        assert_eq!(of(b"{\"a\":1} \0"), Oddity::NulAfter { at: 8 });
+        assert_eq!(of(b"{\"a\":1}x"), Oddity::NotJson { at: 8 });
+        let end = whole.len() as u32 + 1;
+        assert_eq!(of(format!("{whole}x").as_bytes()), Oddity::FragmentAfter { at: end });
+        assert_eq!(of(format!("{whole}\0\0{whole}").as_bytes()), Oddity::FragmentAfter { at: end });
+        assert_eq!(of(format!("x{whole}y").as_bytes()), Oddity::FragmentBefore { at: 2 });
         assert_eq!(of(format!("{{\"a\":{{\"b\"{whole}").as_bytes()), Oddity::FragmentBefore { at: 10 });
         // A part of an entry is none.
         assert_eq!(of(b"{\"a\":{\"b\"{\"type\":\"label\"}"), Oddity::NotJson { at: 10 });
@@ -152,6 +172,8 @@ mod tests {
         let whole = "{\"type\":\"message\",\"id\":\"c\",\"parentId\":null,\"timestamp\":\"t\"}";
         assert_eq!(held(&format!("{cut}{whole}")), [entry("b", above("a")), entry("c", LostParent::Root)]);
         assert_eq!(held(&format!("{whole}{whole}{cut}")).len(), 3);
+        assert_eq!(held(&format!("x{whole}y{cut}z{whole}")).len(), 2);
+        assert_eq!(held(&format!("{whole}\0\0{whole}")).len(), 2);
         assert_eq!(held("42"), []);
         // The front of it is gone.
         assert_eq!(held("\0\0age\",\"id\":\"b\",\"parentId\":\"a\",\"timestamp\":\"t"), [entry("b", above("a"))]);

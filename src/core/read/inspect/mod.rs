@@ -69,7 +69,7 @@ impl Inspector {
     /// Inspects a line that is not one object.
     pub(crate) fn malformed(&mut self, notes: &mut LineNotes, number: u32, line: &[u8], terminated: bool) {
         let oddity = damage(line, &mut self.scan);
-        for lost in remains(line, oddity) {
+        for lost in remains(line, oddity, &mut self.scan) {
             notes.lost.push(LostEntry { line: number, ..lost });
         }
         match terminated {

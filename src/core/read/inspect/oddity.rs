@@ -31,8 +31,12 @@ pub(crate) enum Oddity {
     Nul { count: u32 },
     /// NUL bytes, then a whole object from a byte on.
     NulBefore { at: u32 },
+    /// A whole object, then NUL bytes from a byte on.
+    NulAfter { at: u32 },
     /// A fragment, then a whole object from a byte on.
     FragmentBefore { at: u32 },
+    /// A whole record, then something else from a byte on.
+    FragmentAfter { at: u32 },
     /// Several objects, the second from a byte on.
     Glued { at: u32 },
     /// An UTF-8 byte order mark.
