@@ -101,7 +101,7 @@ impl Checked {
         wanted: &dyn Fn(&RawFinding) -> bool,
         each: &mut dyn FnMut(Finding) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut details = self.session.as_ref().map(describe::Details::new);
+        let mut details = self.session.as_ref().map(|session| describe::Details::new(session, &self.notes));
         for finding in self.found.iter().filter(|finding| wanted(finding)) {
             each(describe::finding(finding, &self.notes, details.as_mut())?)?;
         }

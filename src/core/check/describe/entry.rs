@@ -17,7 +17,7 @@ use crate::core::words::counted;
 impl Wording<'_> {
     /// Returns the message and the fix for what is odd about entries, or about the file.
     pub(super) fn of_entry(&self, details: &mut Details<'_>) -> Result<(String, String)> {
-        let (line, own) = (self.finding.line, self.own());
+        let (line, own) = (self.finding.line, self.own);
         let call_id = |details: &mut Details<'_>, hash: u64| {
             self.finding.node.map_or_else(|| Ok(String::new()), |node| details.call(node, hash))
         };
@@ -162,7 +162,7 @@ impl Wording<'_> {
 
     /// Returns the message and the fix for an entry whose parent is missing.
     fn cut(&self, above: Continuation) -> (String, String) {
-        let (line, own) = (self.finding.line, self.own());
+        let (line, own) = (self.finding.line, self.own);
         let missing = self.finding.node.and_then(|node| self.session.missing_parent(node));
         let what = match missing {
             Some(missing) => format!("parent `{missing}` of `{own}` is not in the file"),
@@ -222,7 +222,7 @@ impl Wording<'_> {
         };
         let parent = self.session.parent(node).map_or("", |parent| self.session.id(parent));
         Ok((
-            format!("compaction `{}` keeps `{kept}` and what follows, {why}", self.own()),
+            format!("compaction `{}` keeps `{kept}` and what follows, {why}", self.own),
             format!(
                 "set `firstKeptEntryId` of line {} to the first entry to keep, such as its parent \"{parent}\"",
                 self.finding.line

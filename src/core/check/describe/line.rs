@@ -9,7 +9,7 @@ use crate::core::read::inspect::{self, Oddity};
 impl Wording<'_> {
     /// Returns the message and the fix for what is odd about a line by itself.
     pub(super) fn of_line(&self, odd: Oddity) -> (String, String) {
-        let (line, own) = (self.finding.line, self.own());
+        let (line, own) = (self.finding.line, self.own);
         let delete = || format!("delete line {line}; nothing on it can be read");
         let lost = self.lost();
         match odd {

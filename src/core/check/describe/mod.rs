@@ -22,13 +22,26 @@ use crate::core::words::counted;
 /// What is read again for the words of findings.
 pub(super) struct Details<'s> {
     bodies: Bodies<'s>,
+    /// The entries that count, by the lines of those with the same ids that do not.
+    counting: HashMap<u32, NodeId>,
     /// The entry whose calls were named last, and their ids by their hashes: there may be a finding for each.
     calls: Option<(NodeId, HashMap<u64, String>)>,
 }
 
 impl<'s> Details<'s> {
-    pub(super) fn new(session: &'s Session) -> Self {
-        Self { bodies: Bodies::new(session), calls: None }
+    pub(super) fn new(session: &'s Session, notes: &LineNotes) -> Self {
+        let mut counting = HashMap::new();
+        for duplicate in notes.duplicates.iter().rev() {
+            let node = session.on_line(duplicate.line).or_else(|| counting.get(&duplicate.line).copied());
+            counting.extend(node.map(|node| (duplicate.first_line, node)));
+        }
+        Self { bodies: Bodies::new(session), counting, calls: None }
+    }
+
+    /// Returns the id of the entry that a finding is about.
+    fn id(&self, finding: &RawFinding) -> Option<&'s str> {
+        let node = finding.node.or_else(|| self.counting.get(&finding.line).copied())?;
+        Some(self.bodies.session().id(node))
     }
 
     /// Returns the id of a call of an entry, or of the call that the entry answers, by its hash.
@@ -50,11 +63,13 @@ impl<'s> Details<'s> {
 /// Returns one finding in words; `details` is `None` for a file that is not a session.
 pub(super) fn finding(finding: &RawFinding, notes: &LineNotes, details: Option<&mut Details<'_>>) -> Result<Finding> {
     let session = details.as_ref().map(|details| details.bodies.session());
-    let entry_id = session.and_then(|session| Some(session.id(finding.node?).to_owned()));
+    let own = details.as_ref().and_then(|details| details.id(finding));
+    let entry_id = own.map(str::to_owned);
+    let own = own.unwrap_or_default();
     let (message, fix) = match (details.zip(session), finding.detail) {
         (None, _) => not_a_session(finding),
-        (Some((_, session)), Detail::Odd(odd)) => Wording { finding, notes, session }.of_line(odd),
-        (Some((details, session)), _) => Wording { finding, notes, session }.of_entry(details)?,
+        (Some((_, session)), Detail::Odd(odd)) => Wording { finding, notes, session, own }.of_line(odd),
+        (Some((details, session)), _) => Wording { finding, notes, session, own }.of_entry(details)?,
     };
     let RawFinding { code, line, unreachable, .. } = *finding;
     Ok(Finding { code, line, entry_id, message, effect: effect(finding), fix, unreachable })

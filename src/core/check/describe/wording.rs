@@ -10,14 +10,11 @@ pub(super) struct Wording<'w> {
     pub(super) finding: &'w RawFinding,
     pub(super) notes: &'w LineNotes,
     pub(super) session: &'w Session,
+    /// The id of the finding's entry; empty if it is about none.
+    pub(super) own: &'w str,
 }
 
 impl Wording<'_> {
-    /// Returns the id of the finding's entry.
-    pub(super) fn own(&self) -> &str {
-        self.finding.node.map_or("", |node| self.session.id(node))
-    }
-
     /// Returns the fix for an entry whose parent was probably another one.
     pub(super) fn set_likely(&self, node: NodeId) -> String {
         let line = self.finding.line;

@@ -21,6 +21,7 @@ use crate::core::read::line::{self, Line};
 use crate::core::read::pieces::{self, PieceKind};
 use crate::core::read::source::Source;
 use crate::core::read::start;
+use crate::core::time::iso;
 
 /// The members of a header that are kept if they can still be read.
 const KEPT: [&str; 7] = ["version", "id", "timestamp", "cwd", "title", "titleSource", "parentSession"];
@@ -41,6 +42,8 @@ struct Start {
     remains: Option<(OldLine, KnownMembers)>,
     /// A whole header that comes after an entry.
     later: Option<OldLine>,
+    /// A damaged line after an entry on which a header is whole.
+    later_whole: Option<OldLine>,
     /// The first entry: its line, id and time.
     entry: Option<(OldLine, String, Vec<u8>)>,
     /// Whether there is a role that only version 2 has.
@@ -79,6 +82,13 @@ pub(super) fn find(source: &Source, checked: &Checked, options: &MendOptions<'_>
         return Ok((MendPlan::new(vec![change]), vec![fix(FixKind::Safe, &line, &split.what, split.removed)]));
     }
     let Some((entry, entry_id, time)) = start.entry.take().filter(|_| options.guesses) else { return nothing() };
+    if let Some(line) = start.later_whole.filter(|_| start.later.is_none() && start.remains.is_none())
+        && let Some(split) = damaged(source, &line)?
+    {
+        // The next round moves it to the front.
+        let change = LineChange { old: line, new: split.lines };
+        return Ok((MendPlan::new(vec![change]), vec![fix(FixKind::Safe, &line, &split.what, split.removed)]));
+    }
     let id =
         named_id(options.name).unwrap_or_else(|| Uuid::new_v5(&Uuid::NAMESPACE_OID, entry_id.as_bytes()).to_string());
     if let Some((line, bytes)) = without_id {
@@ -145,36 +155,49 @@ impl Start {
             }
             Ok(entry) => self.take_entry(this, entry),
             Err(_) if self.entry.is_none() && self.whole.is_none() => {
-                let is_header = |range: std::ops::Range<usize>, scan: &mut Scan| {
-                    scan.read(bytes[range].trim_ascii_end()).is_ok_and(|entry| entry.kind() == Kind::Header)
-                };
-                let pieces = pieces::cut(bytes, scan);
-                let has = pieces.len() > 1
-                    && pieces
-                        .iter()
-                        .any(|piece| piece.kind == PieceKind::Record && is_header(piece.range.clone(), scan));
-                if has && bytes.len() == line.bytes.len() {
+                if has_header(bytes, scan) && bytes.len() == line.bytes.len() {
                     self.whole = Some(this);
                 } else if self.remains.is_none() {
                     self.remains = remains(bytes).map(|members| (this, members));
                 }
             }
-            Err(_) => {}
+            Err(_) => {
+                if self.later.is_none() && self.later_whole.is_none() && has_header(bytes, scan) {
+                    self.later_whole = Some(this);
+                }
+            }
         }
     }
 
     fn take_entry(&mut self, line: OldLine, entry: Entry<'_>) {
         self.has_slot |= line.number == 1 && entry.kind() == Kind::Title;
         self.is_old |= entry.role() == Role::HookMessage;
-        let time = entry.timestamp().filter(|time| time.kind() == ValueKind::String);
         if self.entry.is_none()
             && pieces::is_record(entry)
             && entry.kind().is_entry_type()
-            && let (Some(id), Some(time)) = (entry.id(), time)
+            && let Some(id) = entry.id()
         {
-            self.entry = Some((line, id.into_owned(), time.bytes().to_vec()));
+            self.entry = Some((line, id.into_owned(), time_of(entry)));
         }
     }
+}
+
+/// Returns the time of an entry as the JSON text that a header has it in.
+fn time_of(entry: Entry<'_>) -> Vec<u8> {
+    let ms = entry.stamp().ms();
+    let stored = entry.timestamp().filter(|time| ms.is_some() && time.kind() == ValueKind::String);
+    stored.map_or_else(|| string_or_null(Some(&iso(ms.unwrap_or(0)))), |time| time.bytes().to_vec())
+}
+
+/// Returns whether a header is whole on a damaged line.
+fn has_header(bytes: &[u8], scan: &mut Scan) -> bool {
+    let pieces = pieces::cut(bytes, scan);
+    let records = pieces.iter().filter(|piece| piece.kind == PieceKind::Record);
+    pieces.len() > 1
+        && records.into_iter().any(|piece| {
+            let record = bytes[piece.range.clone()].trim_ascii_end();
+            scan.read(record).is_ok_and(|entry| entry.kind() == Kind::Header)
+        })
 }
 
 /// Takes the line apart on which a header is whole.
@@ -198,9 +221,9 @@ fn remains(bytes: &[u8]) -> Option<KnownMembers> {
     // A header is short.
     let front = bytes.trim_ascii_start();
     let front = &front[..front.len().min(64 * 1024)];
-    let mut members = Vec::new();
+    // What can be read before the damage, and the most that can be behind it.
+    let (mut members, mut behind): (KnownMembers, KnownMembers) = Default::default();
     let mut is_header = front.starts_with(b"{\"type\":\"session\"");
-    // The front of it may be gone: then what comes after the damage is read.
     let starts = std::iter::once(0).chain(memchr::memchr_iter(b',', front).take(64));
     for start in starts {
         let mut text = b"{".to_vec();
@@ -217,13 +240,14 @@ fn remains(bytes: &[u8]) -> Option<KnownMembers> {
         }
         let has = |name: &str| found.iter().any(|(other, _)| other == name);
         is_header |= has("cwd") && (has("version") || has("timestamp"));
-        if found.len() > members.len() {
+        if start == 0 {
             members = found;
-        }
-        if start == 0 && is_header {
-            break;
+        } else if found.len() > behind.len() {
+            behind = found;
         }
     }
+    behind.retain(|(name, _)| members.iter().all(|(other, _)| other != name));
+    members.extend(behind);
     is_header.then_some(members)
 }
 

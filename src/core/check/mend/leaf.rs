@@ -25,9 +25,14 @@ pub(super) fn save(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     const CODES: &[Code] = &[Code::ForeignLeaf, Code::SecondHeader, Code::LeafOnOlderBranch, Code::LeafNotLast];
     // omp 18 takes a header after the last entry for the leaf.
     let last_entry = view.session.nodes().next_back().map_or(u32::MAX, |last| view.session.line(last));
-    let counts = |finding: &&RawFinding| finding.code != Code::SecondHeader || finding.line > last_entry;
-    let Some(finding) = view.found(CODES).find(counts) else { return Ok(()) };
     let guesses = view.options.guesses;
+    // Which branch is meant is a guess.
+    let counts = |finding: &&RawFinding| match finding.code {
+        Code::SecondHeader => finding.line > last_entry,
+        Code::ForeignLeaf => true,
+        _ => guesses,
+    };
+    let Some(finding) = view.found(CODES).find(counts) else { return Ok(()) };
     let (mut last, mut holds_record) = (0, false);
     line::each(view.source, |number, line| {
         last = number;
@@ -41,7 +46,7 @@ pub(super) fn save(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
             return Ok(());
         }
         (Code::ForeignLeaf | Code::SecondHeader, _) => (FixKind::Safe, view.session.leaf()),
-        (_, Detail::Node(newest)) if guesses => (FixKind::Guess, Some(newest)),
+        (_, Detail::Node(newest)) => (FixKind::Guess, Some(newest)),
         _ => return Ok(()),
     };
     let (line, what) = saved_move(view, target);
@@ -71,7 +76,7 @@ fn saved_move(view: &FileView<'_>, target: Option<NodeId>) -> (Vec<u8>, String) 
     let mut line = draft.lines;
     line.pop_if(|byte| *byte == b'\n');
     let what = match target {
-        Some(target) => format!("a move to \"{}\", line {}, saved after it", session.id(target), session.line(target)),
+        Some(target) => format!("a move to \"{}\", line {}, saved after it", session.id(target), view.old_line(target)),
         None => "a move to before the first entry saved after it".to_owned(),
     };
     (line, what)

@@ -40,11 +40,21 @@ pub(super) fn duplicate_lines(view: &FileView<'_>, tasks: &mut Tasks) -> Result<
         let kind = if moves_leaf { FixKind::Guess } else { FixKind::Safe };
         if kind == FixKind::Safe || view.options.guesses {
             let entry_id = finding.node.map(|node| session.id(node).to_owned());
-            tasks
-                .push(finding.line, LineTask { code: finding.code, kind, entry_id, action: Action::RemoveCopy(first) });
+            let action = Action::RemoveCopy(copy_of(view, finding.line, first));
+            tasks.push(finding.line, LineTask { code: finding.code, kind, entry_id, action });
         }
     }
     second_headers(view, tasks)
+}
+
+/// Says that a line goes since another one has the same.
+fn copy_of(view: &FileView<'_>, line: u32, other: u32) -> String {
+    let [line, other] = [line, other].map(|line| view.origins.of(line));
+    if line == other {
+        "removed: it is on the line twice".to_owned()
+    } else {
+        format!("removed: it is also line {other}")
+    }
 }
 
 /// Removes headers that are the first one once more.
@@ -56,7 +66,7 @@ fn second_headers(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
     let header = &view.session.header;
     line::each(view.source, |number, line| {
         if lines.binary_search(&number).is_ok() && line.bytes.trim_ascii() == header.raw {
-            let action = Action::RemoveCopy(header.line);
+            let action = Action::RemoveCopy(copy_of(view, number, header.line));
             let task = LineTask { code: Code::SecondHeader, kind: FixKind::Safe, entry_id: None, action };
             tasks.push(number, task);
         }
@@ -194,7 +204,7 @@ fn set_parent(view: &FileView<'_>, tasks: &mut Tasks, code: Code, kind: FixKind,
     let session = view.session;
     let id = parent.map(|parent| session.id(parent));
     let what = match parent {
-        Some(parent) => format!("`parentId` set to \"{}\", line {}", session.id(parent), session.line(parent)),
+        Some(parent) => format!("`parentId` set to \"{}\", line {}", session.id(parent), view.old_line(parent)),
         None => "`parentId` set to null".to_owned(),
     };
     let action = Action::Set(vec![("parentId", string_or_null(id))], what);
@@ -258,7 +268,7 @@ fn kept(view: &FileView<'_>, cuts: &PathCuts, tasks: &mut Tasks) -> Result<()> {
         let only = gaps.next().filter(|_| gaps.next().is_none());
         let Some(first) = child.or_else(|| after(remains?)).or(only) else { continue };
         let id = session.id(first);
-        let what = format!("`firstKeptEntryId` set to \"{id}\", line {}", session.line(first));
+        let what = format!("`firstKeptEntryId` set to \"{id}\", line {}", view.old_line(first));
         let action = Action::Set(vec![("firstKeptEntryId", string_or_null(Some(id)))], what);
         let entry_id = Some(session.id(compaction).to_owned());
         tasks.push(finding.line, LineTask { code: finding.code, kind: FixKind::Guess, entry_id, action });

@@ -22,7 +22,7 @@ mod split;
 pub(crate) mod state;
 mod tasks;
 
-use self::plan::MendPlan;
+use self::plan::{MendPlan, Origins};
 use self::state::FileView;
 pub use self::state::{Fix, MendOptions, Mended};
 use self::tasks::Tasks;
@@ -44,11 +44,11 @@ pub fn mend(source: &Source, options: &MendOptions<'_>) -> Result<(Mended, Check
     let mut after = super::check(current.again()?, options.blobs, options.jobs)?;
     for _ in 0..ROUNDS {
         options.wait.check()?;
-        let (step, made) = round(&current, &after, options)?;
+        let origins = plan.origins();
+        let (step, made) = round(&current, &after, options, &origins)?;
         if step.is_empty() {
             break;
         }
-        let origins = plan.origins();
         fixes.extend(made.into_iter().map(|fix| Fix { line: origins.of(fix.line), ..fix }));
         current = Source::made(|out| step.write(&current, out))?;
         plan = plan.then(step);
@@ -59,11 +59,16 @@ pub fn mend(source: &Source, options: &MendOptions<'_>) -> Result<(Mended, Check
 }
 
 /// Plans the first step that has something to do.
-fn round(source: &Source, checked: &Checked, options: &MendOptions<'_>) -> Result<(MendPlan, Vec<Fix>)> {
+fn round(
+    source: &Source,
+    checked: &Checked,
+    options: &MendOptions<'_>,
+    origins: &Origins,
+) -> Result<(MendPlan, Vec<Fix>)> {
     let Some(session) = &checked.session else {
         return header::find(source, checked, options);
     };
-    let view = FileView { source, checked, session, notes: &checked.notes, options };
+    let view = FileView { source, checked, session, notes: &checked.notes, options, origins };
     // What is not known is not changed.
     if session.version > CURRENT {
         return Ok((MendPlan::default(), Vec::new()));
@@ -155,6 +160,43 @@ mod tests {
             r#"{"type":"custom","timestamp":"2026-01-01T00:00:01Z"}"#,
         ];
         check(&[first, entry, first], &[first, entry, first]);
+    }
+
+    #[test]
+    fn a_record_among_other_bytes_is_kept() {
+        let [three, header] = ["3:2", "H"].map(spell);
+        for (line, lines) in [
+            (format!("x{three}y"), vec!["x", "3:2", "y"]),
+            (format!("{three}y"), vec!["3:2", "y"]),
+            (format!("\"{three}\","), vec!["\"", "3:2", "\","]),
+            (format!("\0{three}\0"), vec!["3:2"]),
+        ] {
+            // What is between them goes in the end.
+            let kept: Vec<_> = lines.into_iter().filter(|line| line.contains(':')).collect();
+            check(&["H", "1:", "2:1", &line, "4:3"], &[&["H", "1:", "2:1"], &kept[..], &["4:3"]].concat());
+        }
+        // In a list, which is no entry, it is left for a person to look at.
+        let list = format!("[{three}]");
+        check(&["H", "1:", "2:1", &list], &["H", "1:", "2:1", &list, ">2"]);
+        // A header that is further down, with something else on its line.
+        check(&["1:", "2:1", &format!("x{header}"), "3:2"], &["H", "1:", "2:1", "3:2"]);
+        // In version 1 an entry has no id.
+        let [first, entry] = [
+            r#"{"type":"session","id":"one","timestamp":"t","cwd":"/"}"#,
+            r#"{"type":"custom","timestamp":"2026-01-01T00:00:01Z"}"#,
+        ];
+        for line in [format!("\0{entry}"), format!("{entry}x"), format!("x{entry}"), format!("\u{feff}{entry},")] {
+            check(&[first, entry, &line], &[first, entry, &line]);
+        }
+        check(&[first, entry, "x"], &[first, entry]);
+    }
+
+    #[test]
+    fn a_header_is_made_of_what_can_be_read() {
+        let [header, entry] = ["H", "1:"].map(spell);
+        check(&[&header.replace(":3,", ":Infinity,"), "1:"], &["H", "1:"]);
+        let number = entry.replace(r#""2026-01-01T00:00:01Z""#, "1767225601000");
+        check(&[&header[..header.len() - 1], &number], &["H", &number]);
     }
 
     #[test]

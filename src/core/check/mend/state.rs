@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::path::Path;
 
-use super::plan::MendPlan;
+use super::plan::{MendPlan, Origins};
 use crate::core::check::codes::Code;
 use crate::core::check::fixes::FixKind;
 use crate::core::check::{Checked, RawFinding};
@@ -12,7 +12,7 @@ use crate::core::disk::lock::LockWait;
 use crate::core::error::Result;
 use crate::core::read::inspect::LineNotes;
 use crate::core::read::source::Source;
-use crate::core::session::Session;
+use crate::core::session::{NodeId, Session};
 
 /// A change that mends a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,9 +85,16 @@ pub(super) struct FileView<'v> {
     pub(super) session: &'v Session,
     pub(super) notes: &'v LineNotes,
     pub(super) options: &'v MendOptions<'v>,
+    /// The lines of the file as it was, by those of this form.
+    pub(super) origins: &'v Origins,
 }
 
 impl<'v> FileView<'v> {
+    /// Returns the line of an entry in the file as it was: where fixes were made before, people know no other one.
+    pub(super) fn old_line(&self, node: NodeId) -> u32 {
+        self.origins.of(self.session.line(node))
+    }
+
     /// Iterates over the findings that are reported and of one of these codes.
     pub(super) fn found(&self, codes: &'static [Code]) -> impl Iterator<Item = &'v RawFinding> + use<'v> {
         let (checked, wanted) = (self.checked, self.options.wanted);

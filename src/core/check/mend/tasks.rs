@@ -38,8 +38,8 @@ pub(super) enum Action {
     Remove(&'static str),
     /// The same, if there is no whole record on it, as those of version 1 are (`is_list`).
     RemoveDamaged { what: &'static str, is_list: bool },
-    /// It goes, and is there once more, on this line.
-    RemoveCopy(u32),
+    /// It goes, and is there once more: which is what is said.
+    RemoveCopy(String),
     /// Members of the entry are set to JSON text.
     Set(Vec<(&'static str, Vec<u8>)>, String),
     /// What agents cannot do without is set in the entry, its message, or a title slot.
@@ -129,10 +129,7 @@ fn apply(
             Action::Remove(what) | Action::RemoveDamaged { what, .. } => {
                 Some(Applied { lines: vec![], what: format!("line removed: {what}"), removed: old.len })
             }
-            Action::RemoveCopy(first) => {
-                Some(Applied { lines: vec![], what: format!("removed: it is also line {first}"), removed: 0 })
-            }
-            Action::Move(what) => Some(Applied { lines: vec![], what, removed: 0 }),
+            Action::RemoveCopy(what) | Action::Move(what) => Some(Applied { lines: vec![], what, removed: 0 }),
             Action::Set(changes, what) => {
                 repair::set(&mut edits, bytes, &changes);
                 fixes.push(Fix { code, line: old.number, entry_id, kind, what, removed: 0 });
