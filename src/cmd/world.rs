@@ -251,7 +251,8 @@ fn here_and_now() -> ZonedDateTime {
 /// Reads a time span in seconds.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    let span = Duration::try_from_secs_f64(seconds);
+    span.map_err(|_| "not a number of seconds from 0 to 18 quintillion".to_owned())
 }
 
 #[cfg(test)]

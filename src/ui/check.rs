@@ -20,6 +20,7 @@ use crate::core::check::policy::{Counts, Found, Policy};
 use crate::core::check::why::Resume;
 use crate::core::check::{Code, Finding, Severity};
 use crate::core::error::Error;
+use crate::core::read::source::is_named_gzip;
 use crate::core::session::body::Bodies;
 use crate::core::tree::tips;
 use crate::core::words::counted;
@@ -125,7 +126,10 @@ impl Findings {
                 seen
             }
         };
-        self.sum_up(&seen);
+        // What is compressed, or of a version that is not known, is never mended.
+        if !is_named_gzip(path) && !seen.contains_key(&Code::NewerVersion) {
+            self.sum_up(&seen);
+        }
         for (code, count) in seen.into_iter().map(|(code, count)| (code, policy.beyond(count))) {
             if count > 0 {
                 self.more(&name, code, count)?;
@@ -250,10 +254,10 @@ impl Findings {
             Mending::Impossible => return None,
             Mending::Offered => match (self.safe, self.guesses) {
                 (0, 0) => return None,
-                (safe, 0) => format!("{safe} of them can be mended with `--fix`"),
-                (0, guesses) => format!("{guesses} of them can be mended with `--fix --unsafe-fixes`, by a guess"),
+                (safe, 0) => format!("{safe} of them may be mended with `--fix`"),
+                (0, guesses) => format!("{guesses} of them may be mended with `--fix --unsafe-fixes`, by a guess"),
                 (safe, guesses) => {
-                    format!("{safe} of them can be mended with `--fix`, {guesses} more with `--unsafe-fixes`")
+                    format!("{safe} of them may be mended with `--fix`, {guesses} more with `--unsafe-fixes`")
                 }
             },
             Mending::Safe if self.guesses > 0 => {

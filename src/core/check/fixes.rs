@@ -61,7 +61,7 @@ fixes! {
         r#"{"note":"of another program"}
 {"type":"session","version":3,"id":"…","timestamp":"…","cwd":"/work"}"#;
     MalformedLine: Guess,
-        "removes the line: its bytes are in the backup; safe for records among other bytes, which are put on lines of their own, and for markers of conflicts of git, which go while both sides stay",
+        "removes the line: its bytes are in the backup; safe for records among other bytes, which are put on lines of their own, and for markers of conflicts of git, which go while both sides stay; in version 1 records stay where they are, and the rest is a guess",
         r#"{"type":"message","id":"b2","parentId":"a1","timestamp":"…","mess"#;
     UnfinishedLine: Guess,
         "removes the line, if it is still unfinished after a second: its bytes are in the backup; safe for whole records on it, which are put on lines of their own",

@@ -1,6 +1,7 @@
 //! The order of a list of sessions, and which stand below which.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::family::Families;
@@ -86,7 +87,17 @@ pub(crate) fn families(rows: &[SessionRow], listed: &[usize], families: &Familie
         }
     }
     let key = |at: &usize| -> (Reverse<Option<i64>>, &Path) { (Reverse(newest[*at]), &rows[*at].file.path) };
-    tops.sort_by(|a, b| key(a).cmp(&key(b)));
+    // Forks of a session that is not listed are several tops of one family: its newest session, and its first path.
+    let mut firsts: HashMap<usize, (Reverse<Option<i64>>, &Path)> = HashMap::new();
+    for top in &tops {
+        let ((newest, path), own) = (key(top), families.number(*top));
+        firsts
+            .entry(own)
+            .and_modify(|first| *first = (first.0.min(newest), first.1.min(path)))
+            .or_insert((newest, path));
+    }
+    let first = |at: &usize| firsts.get(&families.number(*at)).copied();
+    tops.sort_by(|a, b| first(a).cmp(&first(b)).then_with(|| key(a).cmp(&key(b))));
     children.iter_mut().for_each(|list| list.sort_by(|a, b| key(a).cmp(&key(b))));
     let mut placed = Vec::with_capacity(listed.len());
     let mut next: Vec<_> = tops.into_iter().rev().map(|row| PlacedRow { row, depth: 0 }).collect();
@@ -95,4 +106,46 @@ pub(crate) fn families(rows: &[SessionRow], listed: &[usize], families: &Familie
         next.extend(children[place.row].iter().rev().map(|&row| PlacedRow { row, depth: place.depth + 1 }));
     }
     placed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use super::{Families, families};
+    use crate::core::naming::files::Named;
+    use crate::core::read::source::FileState;
+    use crate::core::store::row::{SessionHead, SessionRow};
+
+    /// Returns the names of the sessions as they are listed, with a blank before them for each level. A session is its
+    /// name, what it is a fork of, and how old the file is.
+    fn listed(sessions: &[(&str, &str, u64)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let row = |&(name, parent, age): &(&str, &str, u64)| {
+            let path = folder.path().join(name);
+            let file = std::fs::File::create(&path).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 - age)).unwrap();
+            let parent = Some(parent.to_owned()).filter(|parent| !parent.is_empty());
+            let head = SessionHead { id: name.to_owned(), parent, ..SessionHead::default() };
+            let state = Some(FileState::of(&file.metadata().unwrap()));
+            SessionRow::new(Arc::new(Named { path: PathBuf::from(name), is_named: false, state }), Ok(head))
+        };
+        let rows: Vec<_> = sessions.iter().map(row).collect();
+        let all: Vec<_> = (0..rows.len()).collect();
+        let placed = families(&rows, &all, &Families::new(&rows));
+        let names: Vec<_> =
+            placed.iter().map(|place| format!("{}{}", " ".repeat(place.depth), sessions[place.row].0)).collect();
+        names.join("|")
+    }
+
+    #[test]
+    fn a_family_stands_where_its_newest_session_does() {
+        assert_eq!(listed(&[("a", "", 1), ("b", "", 2)]), "a|b");
+        assert_eq!(listed(&[("a", "", 9), ("b", "", 2), ("c", "a", 1)]), "a| c|b");
+        // Forks of one that is not there.
+        assert_eq!(listed(&[("a", "gone", 9), ("b", "", 2), ("c", "gone", 1)]), "c|a|b");
+        assert_eq!(listed(&[("a", "gone", 9), ("b", "", 2), ("c", "lost", 1)]), "c|b|a");
+        assert_eq!(listed(&[("c", "gone", 1), ("b", "", 1), ("a", "gone", 1), ("d", "", 1)]), "a|c|b|d");
+    }
 }

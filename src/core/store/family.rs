@@ -66,6 +66,11 @@ impl Families {
         self.parents[at]
     }
 
+    /// Returns a number that all sessions of a family have in common.
+    pub(crate) fn number(&self, at: usize) -> usize {
+        self.numbers[at]
+    }
+
     /// Returns whether two sessions are of one family.
     pub(crate) fn are_related(&self, one: usize, other: usize) -> bool {
         self.numbers[one] == self.numbers[other]

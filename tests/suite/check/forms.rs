@@ -41,7 +41,7 @@ error[E011] ./c.jsonl:5: parent `a00000ff` of `a0000006` is not in the file
   effect: 3 entries can no longer be reached from the leaf: pi and omp start the conversation there; the model gets nothing from before
   fix: if the conversation went on directly from line 4, set `parentId` of line 5 to \"a0000003\"
 3 files: 1 error, 1 warning
-1 of them can be mended with `--fix --unsafe-fixes`, by a guess
+1 of them may be mended with `--fix --unsafe-fixes`, by a guess
 ";
     assert_eq!((done.stdout.as_str(), done.stderr.as_str(), done.code), (expected, "", 1));
 }
@@ -79,7 +79,7 @@ fn exit_code_shows_errors_denied_warnings_and_unreadable_files() {
     assert!(
         gone.stdout.contains("E011")
             && gone.stdout.ends_with(
-                "2 files: 1 error, 0 warnings\n1 of them can be mended with `--fix --unsafe-fixes`, by a guess\n"
+                "2 files: 1 error, 0 warnings\n1 of them may be mended with `--fix --unsafe-fixes`, by a guess\n"
             ),
         "{}",
         gone.stdout

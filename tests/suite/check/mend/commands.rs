@@ -121,7 +121,7 @@ fn what_only_a_guess_mends_is_told() {
         ("", "hint: nothing mended; 1 finding more with `--unsafe-fixes`\n")
     );
     let run = scene.check(&[]);
-    assert!(run.stdout.ends_with("\n1 of them can be mended with `--fix --unsafe-fixes`, by a guess\n"), "{run:?}");
+    assert!(run.stdout.ends_with("\n1 of them may be mended with `--fix --unsafe-fixes`, by a guess\n"), "{run:?}");
     let run = scene.check(&["--fix", "--unsafe-fixes"]);
     assert!(run.stdout.ends_with("1 file: 0 errors, 0 warnings\n"), "{run:?}");
 }
