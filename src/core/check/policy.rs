@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use super::baseline::Baseline;
 use super::{Checked, Code, Finding, RawFinding, Severity};
 use crate::core::error::{Error, Result};
-use crate::core::naming::files::is_session_name;
 use crate::core::words::shell_word;
 
 /// Of a file with more findings than this the words are made while they are printed.
@@ -144,12 +143,6 @@ impl Policy {
         // A pipe may be read, but nothing can take its place; to open one may wait for ever.
         if fs::metadata(path).is_ok_and(|meta| meta.is_dir() || updates && !meta.is_file()) {
             return Err(Error::usage("the baseline must be a file", "name a file; `--update-baseline` writes it"));
-        }
-        if updates && is_session_name(path) {
-            return Err(Error::usage(
-                "a baseline of this name would be taken for a session",
-                "give it a name that does not end in `.jsonl`",
-            ));
         }
         if !updates || path.exists() {
             self.known = Baseline::open(path)?;

@@ -175,7 +175,8 @@ fn is_writable(info: &Path) -> bool {
     mode == 1 || mode == 2
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use std::fs::{self, File};
     use std::io::{Read, Write};

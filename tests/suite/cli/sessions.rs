@@ -80,7 +80,7 @@ bbbb1111  1970-01-01 00:00  237 B  ~/bank  count
         ("--sort size", "cccc2222 cccc1111 aaaa1111 eeee1111 bbbb1111"),
         ("--limit 2", "aaaa1111 cccc2222"),
         ("--flat --limit 2", "cccc2222 bbbb1111"),
-        ("--since 1970-01-01T00:00:30Z", "cccc2222 bbbb1111 cccc1111"),
+        ("--since 1970-01-01T00:00:30Z", "cccc2222 cccc1111 bbbb1111"),
         ("--until 1970-01-01T00:00:30Z", "aaaa1111 cccc1111 eeee1111"),
         ("--family d/c.jsonl", "aaaa1111 cccc2222 eeee1111 cccc1111"),
         ("--family d/b.jsonl", "bbbb1111"),

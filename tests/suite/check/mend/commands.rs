@@ -82,7 +82,7 @@ fn guesses_are_made_if_they_are_asked_for() {
     let scene = Scene::new(damaged());
     let run = scene.check(&["--fix", "--unsafe-fixes"]);
     assert_eq!((run.code, scene.read("s.jsonl")), (0, mended("u2").into_bytes()), "{run:?}");
-    assert!(run.stdout.contains("guessed[E011] s.jsonl:4: `a2`: `parentId` set to \"u2\", line 4\n"), "{run:?}");
+    assert!(run.stdout.contains("guessed[E011] s.jsonl:4: `a2`: `parentId` set to \"u2\", line 3\n"), "{run:?}");
     let run = scene.check(&["--unsafe-fixes"]);
     assert_eq!((run.code, run.stdout.is_empty()), (2, true), "without `--fix` it means nothing: {run:?}");
 }
@@ -230,7 +230,7 @@ fn shown_with_guess(shown: &Value) -> Value {
     fixes.insert(
         1,
         serde_json::json!({"code": "E011", "name": "orphan", "kind": "guess", "line": 4, "entryId": "a2",
-        "message": "`parentId` set to \"u2\", line 4", "removedBytes": 0}),
+        "message": "`parentId` set to \"u2\", line 3", "removedBytes": 0}),
     );
     fixes.into()
 }
