@@ -128,7 +128,7 @@ fn tail(bytes: &[u8]) -> Option<LostEntry> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LostParent, Oddity, damage};
+    use super::{LostParent, Oddity, damage, place};
     use crate::core::entry::Scan;
     use crate::core::read::inspect::{Inspector, LineNotes};
 
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(of(b"\0{\"a\":1}\0 \r"), Oddity::NulBefore { at: 2 });
         assert_eq!(of(b"{\"a\":1} \0"), Oddity::NulAfter { at: 8 });
         assert_eq!(of(b"{\"a\":1}x"), Oddity::NotJson { at: 8 });
-        let end = whole.len() as u32 + 1;
+        let end = place(whole.len());
         assert_eq!(of(format!("{whole}x").as_bytes()), Oddity::FragmentAfter { at: end });
         assert_eq!(of(format!("{whole}\0\0{whole}").as_bytes()), Oddity::FragmentAfter { at: end });
         assert_eq!(of(format!("x{whole}y").as_bytes()), Oddity::FragmentBefore { at: 2 });
