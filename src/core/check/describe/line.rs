@@ -44,7 +44,7 @@ impl Wording<'_> {
             ),
             Oddity::NulAfter { at } => (
                 format!("a whole record, then NUL bytes from byte {at} on{lost}"),
-                format!("delete line {line} from byte {at} on: `sed -i '{line}s/\\x00*\r*$//' FILE`"),
+                format!("delete line {line} from byte {at} on: `sed -i '{line}s/\\x00*\\r*$//' FILE`"),
             ),
             Oddity::FragmentAfter { at } => (
                 format!("a whole record, then something else from byte {at} on{lost}"),

@@ -111,6 +111,9 @@ fn effect(finding: &RawFinding) -> String {
         (Code::UnfinishedLine, Detail::Odd(Oddity::Unfinished { wants_value: true })) => {
             "pi skips it and adds a line end; omp 13 appends its next entry to it, which is lost too; omp takes what others append next for its value, until more follows; omp 18 rewrites the file without it when it next saves; `session-tree` writes a line `}` between"
         }
+        (_, Detail::Odd(Oddity::NulAfter { .. } | Oddity::FragmentAfter { .. })) => {
+            "pi skips the whole line; omp keeps the record at its start; omp 18 rewrites the file without the rest when it next saves"
+        }
         (Code::MalformedLine, Detail::Odd(Oddity::NotAnObject { is_null: true })) => {
             "pi skips it; omp cannot open the file"
         }
