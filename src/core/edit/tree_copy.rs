@@ -346,4 +346,24 @@ mod tests {
         assert!(pairs.contains("L1<b1") && pairs.ends_with("n1<b1"), "{pairs}");
         assert_eq!(leaf, "n1");
     }
+
+    #[test]
+    fn what_a_compaction_keeps_from_is_on_its_own_way() {
+        let lines = [
+            message("u1", "", "user", "first"),
+            message("t1", "u1", "user", "to go"),
+            entry("label", "l1", "u1", r#""targetId":"t1","label":"mark""#),
+            message("x1", "l1", "user", "one way"),
+            entry("compaction", "c1", "x1", r#""summary":"s","firstKeptEntryId":"l1","tokensBefore":1"#),
+            message("y1", "l1", "user", "another"),
+        ];
+        let session = session(&lines);
+        let mut bodies = Bodies::new(&session);
+        let plan = TreeCopy::without(&mut bodies, &[node(&session, "t1").unwrap()], session.leaf()).unwrap();
+        let new = NewSession { id: "new".to_owned(), now: "T".to_owned(), parent: None, stand_ins: None };
+        let mut bytes = Vec::new();
+        plan.write(&mut bodies, &new, &mut numbered(), &mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains(r#""firstKeptEntryId":"x1""#) && !text.contains("l1"), "{text}");
+    }
 }

@@ -492,4 +492,12 @@ mod tests {
             assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
         }
     }
+
+    #[test]
+    fn characters_are_not_cut_where_the_room_ends() {
+        for (text, limit) in [("日", 16), ("é", 17), ("🙂", 17), ("aé", 19)] {
+            let cut = words(&text.repeat(40), limit);
+            assert!(cut.chars().count() + 1 >= limit && !cut.contains('\u{fffd}'), "{text}: {cut}");
+        }
+    }
 }

@@ -69,6 +69,7 @@ pub(super) fn is_event(rest: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::core::entry::Scan;
     use crate::core::error::Error;
     use crate::core::read::source::Source;
     use crate::core::read::start;
@@ -141,6 +142,19 @@ mod tests {
         ] {
             check(format!("{HEADER}\n{next}").as_bytes(), expected);
             check(format!("{{\"type\":\"note\"}}\n{HEADER}\n{next}").as_bytes(), expected);
+        }
+    }
+
+    #[test]
+    fn changes_by_lines_are_recognised() {
+        for (line, expected) in [
+            (r#"{"type":"entry_patch","target":"a"}"#, true),
+            (r#"{"type":"header_patch"}"#, true),
+            (r#"{"type":"patch"}"#, false),
+            (r#"{"note":1}"#, false),
+        ] {
+            let mut scan = Scan::default();
+            assert_eq!(super::is_patch(scan.read(line.as_bytes()).unwrap()), expected, "{line}");
         }
     }
 }

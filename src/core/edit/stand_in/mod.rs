@@ -310,4 +310,34 @@ mod tests {
             assert!(!damaged.contains("Harbour") && damaged.len() == line.len(), "{damaged}");
         }
     }
+
+    #[test]
+    fn a_stand_in_that_would_mean_something_gets_one_itself() {
+        let session = session(&[message("a", "", "user", "x")]);
+        let stand_ins = StandIns::new(&session, StandInKey::new(Uuid::from_u128(7)));
+        let plain = |raw: &[u8]| {
+            let mut out = Vec::new();
+            stand_ins.key.push_string(&mut out, raw);
+            String::from_utf8(out).unwrap()
+        };
+        let first = plain(b"Harbour");
+        let second = plain(first.as_bytes());
+        for (meaning, expected) in [("", &first), (first.as_str(), &second)] {
+            let mut out = Vec::new();
+            stand_ins.push_unlike(&mut out, b"Harbour", |text| text == meaning);
+            assert_eq!(String::from_utf8(out).unwrap(), *expected, "{meaning}");
+        }
+    }
+
+    #[test]
+    fn only_images_become_pixels() {
+        let session = session(&[message("a", "", "user", "x")]);
+        let stand_ins = StandIns::new(&session, StandInKey::new(Uuid::from_u128(7)));
+        let has_pixel = |kind: &str| {
+            let block = format!(r#"{{"type":"{kind}","data":"aGVsbG8=","mimeType":"image/png"}}"#);
+            let line = message("a", "", "user", "x").replace(r#""x""#, &format!("[{block}]"));
+            String::from_utf8(stand_ins.line(line.as_bytes())).unwrap().contains(super::PIXELS[3].1)
+        };
+        assert!(has_pixel("image") && !has_pixel("audio"));
+    }
 }
