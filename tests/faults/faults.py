@@ -20,7 +20,7 @@ from scenarios import SESSION, all_scenarios
 
 WORKERS = 2
 # In CI one in so many.
-PART = 10
+PART = 20
 
 
 class Folders:

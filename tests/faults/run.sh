@@ -7,7 +7,7 @@
 # usage: run.sh [BIN|-] [--all] [--kills N] [--only TEXT]
 #
 #   BIN        the session-tree binary (default: build one)
-#   --all      every injection, not one in ten
+#   --all      every injection, not one in twenty
 #   --kills N  kill N runs at random moments as well
 #   --only T   only scenarios with T in their names
 #
