@@ -121,8 +121,11 @@ fn attributes(file: &File) -> rustix::io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
 mod tests {
     use std::fs::{self, File};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::time::Duration;
 
     use super::Rights;
+    use crate::core::disk::lock::LockWait;
+    use crate::core::disk::write::create;
 
     /// Returns whether a new file got all of some rights, and its mode then.
     fn given(rights: &Rights) -> (bool, u32) {
@@ -161,5 +164,24 @@ mod tests {
         assert_eq!(given(&Rights { attributes, ..Rights::private() }), (false, 0o600));
         // There may be an access list.
         assert_eq!(given(&Rights { mode: Some(0o644), is_known: false, ..Rights::usual() }), (false, 0o600));
+    }
+
+    #[test]
+    fn only_an_access_list_narrows_the_mode() {
+        // Where the file system has no attributes of users, this one cannot be given.
+        let attributes = vec![(b"user.note".to_vec(), b"x".to_vec())];
+        assert_eq!(given(&Rights { mode: Some(0o644), attributes, ..Rights::usual() }).1, 0o644);
+    }
+
+    #[test]
+    fn a_new_file_without_all_rights_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
+        for (is_known, expected) in [(true, false), (false, true)] {
+            let rights = Rights { mode: Some(0o644), is_known, ..Rights::usual() };
+            let path = folder.path().join(if is_known { "known" } else { "unknown" });
+            let effects = create(&path, &rights, wait, &mut |_| Ok(())).unwrap();
+            assert_eq!(effects.dropped_rights, expected);
+        }
     }
 }
