@@ -159,8 +159,7 @@ fn copy(from: &File, mut to: &File, mut at: u64, end: u64) -> io::Result<()> {
 mod tests {
     use std::cell::Cell;
     use std::fs::{self, File, OpenOptions};
-    use std::io::{Read, Write};
-    use std::process::{Command, Stdio};
+    use std::io::Write;
     use std::time::Duration;
 
     use super::{Comparison, LockWait, Replaced, WINDOW};
@@ -255,25 +254,5 @@ mod tests {
         for (bytes, expected) in [("one", true), (" two", true), (" ten", false)] {
             assert_eq!(comparison.write(bytes.as_bytes()).is_ok(), expected, "{bytes}");
         }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn who_keeps_the_old_file_open_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s");
-        fs::write(&path, "read\n").unwrap();
-        let file = File::open(&path).unwrap();
-        let replaced =
-            Replaced { old: &file, new: &file, path: &path, state: FileState::of(&file.metadata().unwrap()) };
-        let mut shell = Command::new("sh");
-        let shell = shell.arg("-c").arg("exec 3>>\"$0\"; echo; read line").arg(&path);
-        let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-        let wait = LockWait { timeout: Duration::ZERO, now: &|| 0, stop: &|| None };
-        let late = replaced.keep(wait, &mut |_| Ok(()));
-        drop(shell.stdin.take());
-        shell.wait().unwrap();
-        assert_eq!(late.holder.map(|holder| holder.pid), Some(shell.id()));
     }
 }

@@ -334,10 +334,10 @@ pub fn create(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::fs::{self, OpenOptions};
     use std::io::Write;
     use std::path::Path;
-    use std::thread;
     use std::time::Duration;
 
     use super::{Appended, LockWait, Place, ReadTo, WriteOptions, append, replace};
@@ -356,17 +356,21 @@ mod tests {
         OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// Appends `new` to what was read up to the end of the first line. Returns whether an unfinished line was closed.
-    fn append_to(place: &Place) -> Option<bool> {
+    /// Appends `new` to what was read up to the end of the first line; `is_whole` sees what is unfinished after it.
+    /// Returns whether that was closed.
+    fn append_to(place: &Place, is_whole: &dyn Fn(&[u8]) -> bool) -> Option<bool> {
         let read = ReadTo { at: 4, ends: [b"one".to_vec(), b"one\n".to_vec()] };
-        let is_whole = |line: &[u8]| line.ends_with(b"}");
-        match append(place, &read, OPTIONS, &is_whole, &mut |_| Ok(b"new\n".to_vec())).unwrap() {
+        match append(place, &read, OPTIONS, is_whole, &mut |_| Ok(b"new\n".to_vec())).unwrap() {
             Appended::Done { closed_unfinished_line, effects } => {
                 assert!(effects.unsynced.is_none());
                 Some(closed_unfinished_line)
             }
             Appended::Replaced => None,
         }
+    }
+
+    fn ends_in_brace(line: &[u8]) -> bool {
+        line.ends_with(b"}")
     }
 
     #[test]
@@ -392,15 +396,15 @@ mod tests {
         ] {
             let place = place(&path, "one\n");
             add(&path, added);
-            assert_eq!(append_to(&place), closed, "{added}");
+            assert_eq!(append_to(&place, &ends_in_brace), closed, "{added}");
             assert_eq!(fs::read_to_string(&path).unwrap(), expected);
         }
         // Another file, or a shorter one.
         let place = place(&path, "one\n");
         fs::write(&path, "on").unwrap();
-        assert_eq!(append_to(&place), None);
+        assert_eq!(append_to(&place, &ends_in_brace), None);
         fs::write(&path, "two\n").unwrap();
-        assert_eq!(append_to(&place), None);
+        assert_eq!(append_to(&place, &ends_in_brace), None);
     }
 
     #[test]
@@ -408,13 +412,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         let place = place(&path, "one\n{");
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(Duration::from_millis(20));
-                add(&path, "}\n");
-            });
-            assert_eq!(append_to(&place), Some(false));
-        });
+        let looks = Cell::new(0);
+        let finish = |_: &[u8]| {
+            looks.set(looks.get() + 1);
+            add(&path, "}\n");
+            false
+        };
+        assert_eq!((append_to(&place, &finish), looks.get()), (Some(false), 1));
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\n{}\nnew\n");
     }
 

@@ -54,11 +54,16 @@ pub(crate) fn cut(line: &[u8], scan: &mut Scan) -> Vec<Piece> {
 /// Returns whether an object is a whole line of a session, not a part of one that starts at a brace.
 pub(crate) fn is_record(entry: Entry<'_>) -> bool {
     let is_text = |name: &str| entry.get(name).is_some_and(|value| value.kind() == ValueKind::String);
-    let is_named = entry.type_name().is_some() && entry.get("timestamp").is_some();
-    match entry.kind() {
-        Kind::Header => is_named && is_text("id"),
-        _ => is_named && entry.has_id() && entry.get("parentId").is_some(),
-    }
+    is_old_record(entry)
+        && match entry.kind() {
+            Kind::Header => is_text("id"),
+            _ => entry.has_id() && entry.get("parentId").is_some(),
+        }
+}
+
+/// Returns the same for version 1, whose entries have no ids.
+fn is_old_record(entry: Entry<'_>) -> bool {
+    entry.type_name().is_some() && entry.get("timestamp").is_some()
 }
 
 /// Returns where the first whole record starts that stands after something else on a damaged line.
@@ -78,11 +83,9 @@ fn is_inner(line: &[u8], end: usize) -> bool {
     matches!(next, Some(b',' | b'}' | b']' | b':'))
 }
 
-/// Returns whether something on a damaged line is a whole record. In version 1 (`is_list`) these have no ids.
+/// Returns whether something on a damaged line is a whole record; `is_list` says that it is of version 1.
 pub(crate) fn holds_record(line: &[u8], is_list: bool, scan: &mut Scan) -> bool {
-    let is_whole = |entry: Entry<'_>| {
-        is_record(entry) || is_list && entry.type_name().is_some() && entry.get("timestamp").is_some()
-    };
+    let is_whole = if is_list { is_old_record } else { is_record };
     let mut budget = line.len().saturating_mul(PASSES);
     let mut at = 0;
     while let Some(brace) = line.get(at..).and_then(|rest| memchr::memchr(b'{', rest)) {

@@ -64,8 +64,8 @@ fn last_lines(bytes: &[u8]) -> Vec<(String, u32)> {
 #[test]
 fn number_of_threads_does_not_change_what_is_read() {
     for seed in 1..=2 {
-        let bytes = random::long_session(seed, 2500);
-        assert!(bytes.len() > 8 * 256 * 1024, "enough blocks for four threads: {}", bytes.len());
+        let bytes = random::long_session(seed, 7500);
+        assert!(bytes.len() > 24 * 256 * 1024, "enough blocks for four threads: {}", bytes.len());
         let expected = found(&load(&bytes, WORDS, 1).unwrap());
         let session = load(&bytes, LoadOptions::INDEX_ONLY, 1).unwrap();
         let lines = session.nodes().map(|node| (session.id(node).to_owned(), session.line(node)));

@@ -33,7 +33,7 @@ pub(super) fn repair(view: &FileView<'_>, tasks: &mut Tasks) -> Result<()> {
             Oddity::Nul { .. } => Action::Remove("NUL bytes alone"),
             _ if view.counts_lines() => continue,
             Oddity::NotAnObject { .. } | Oddity::TooLong | Oddity::LoneBrace => continue,
-            _ => Action::Split { objects: finding.code == Code::GluedObjects },
+            _ => Action::Split { objects: matches!(finding.code, Code::GluedObjects | Code::NulRun) },
         };
         tasks.push(finding.line, task(finding.code, FixKind::Safe, action));
     }

@@ -63,11 +63,17 @@ pub(super) fn split(old: &OldLine, bytes: &[u8], objects: bool, scan: &mut Scan)
     Some(Split { lines, what: what.join("; "), removed })
 }
 
-/// Returns the objects of a line if it is made of nothing else.
+/// Returns the objects of a line and the NUL bytes around them, if it is made of nothing else.
 fn whole_objects(bytes: &[u8]) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
+        let nuls = bytes[at..].iter().take_while(|&&byte| byte == 0).count();
+        if nuls > 0 {
+            pieces.push(Piece { kind: PieceKind::Nul, range: at..at + nuls });
+            at += nuls;
+            continue;
+        }
         let mut cursor = Cursor::new(&bytes[at..]);
         if cursor.peek() != Some(b'{') {
             return None;
@@ -132,6 +138,8 @@ mod tests {
         check("{\"a\":1}{\"b\":2}", false, None);
         check("{\"a\":1}{\"b\":2}", true, Some(("{\"a\":1}\n{\"b\":2}", two, 0)));
         check("{\"a\":1}{\"b\":", true, None);
+        check("00{\"a\":1}0", true, Some(("{\"a\":1}", "3 NUL bytes removed", 3)));
+        check("00{\"a\":1}x", true, None);
     }
 
     #[test]
